@@ -3,8 +3,8 @@
    MIT licence, see LICENSE. Copy this file, the folder bs3d, bs1d.h, the folder bs1d, trid.h, transpose.h and the
    folder trid.
 
-   Prices an option on three assets, each with its own spot, volatility, dividend and axis of the grid, and with a
-   correlation for each pair (examples/bs3d_price.cu):
+   Prices an option on three correlated assets. Each asset has its own spot, volatility, dividend and axis of the grid
+   (examples/bs3d_price.cu):
 
        bs3d_result result;
        void *work;
@@ -14,25 +14,26 @@
        if (status == BS3D_OK) status = result.status;
        if (status != BS3D_OK) fprintf(stderr, "%s\n", bs3d_status_string(status)), exit(1);
 
-   The model: axis m has 4 to 1024 points S_m = i_m top_m / (points_m - 1); dt = maturity / steps. Differences are
-   central. The last point of an axis has no second difference and no cross differences. Cross differences use seven
-   points along the diagonal of the correlation's sign if that is stable for all pairs (L then has 13 points), and
-   otherwise the four corners (19 points). An explicit step is u += L u. An implicit step solves
-   A_x A_y A_z (u' - u) = L u with A_m = I - L_m, where L_m is the part of L along axis m; A_x also takes the discount.
-   The last row of A_m omits its drift where the row would otherwise not be diagonally dominant (docs/bs3d.md). With
-   BS3D_AMERICAN each step ends with u = max(u, payoff).
+   The model: axis m has the points S_m = i_m top_m / (points_m - 1); dt = maturity / steps. Differences are central.
+   At the last point of an axis, L omits the second difference along the axis and the cross differences that involve it.
+   Cross differences use seven points along the diagonal of the correlation's sign if that is stable for all pairs (L
+   then has 13 points), and otherwise the four corners (19 points). An explicit step is u += L u. An implicit step
+   solves A_x A_y A_z (u' - u) = L u with A_m = I - L_m, where L_m is the part of L along axis m; A_x also takes the
+   discount. The last row of A_m omits its drift where the row would otherwise not be diagonally dominant
+   (docs/bs3d.md). With BS3D_AMERICAN each step ends with u = max(u, payoff).
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate: values may be
    negative, and derivatives may have the wrong sign. No status reports this: of such problems, bs3d_check refuses only
    those whose explicit march is unstable (BS3D_UNSTABLE) or whose implicit rows are not dominant (BS3D_NOT_DOMINANT).
    The spot is outside that region if points - 1 > (|rate - dividend| / volatility^2) (top / spot) on every axis.
-   BS3D_UPWIND also prevents oscillation; it is of first order where it changes anything.
+   BS3D_UPWIND prevents this oscillation; it is of first order where it changes a difference.
 
    The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
      bs3d_explicit2   2   registers carry the unfinished sums of two planes: about half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points; neighbours in a row by shuffle
-     bs3d_explicit4   1   two time steps in one sweep
+     bs3d_explicit4   1   two time steps in one sweep; takes one, as explicit3 does, for American options and where
+                          shared memory is too small for two
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, each solve by the hybrid
      bs3d_implicit2   5   factors the matrices once. An upward sweep computes the right-hand side and solves x and half
                           of z; a downward sweep solves the other half and y, and updates u (7 if nx > 512 and, on
@@ -50,21 +51,21 @@
    For kernels of your own (examples/bs3d_own_kernel.cu):
      bs3d_model_of, bs3d_axis_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
      bs3d_lane_stencil    L u at one point                                                 37 to 58 operations
-     bs3d_lane_plane      L u for a patch of points, plane by plane                        21 to 28 operations a point
+     bs3d_lane_plane      L u for a patch of points, plane by plane         28 to 40 operations a point (4 x 2 points)
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
    explicit4 and implicit2 also run on several GPUs, each with a slab of the planes. Any library may carry the messages:
    the caller supplies a bs3d_exchange, a few functions and their context (examples/bs3d_gpus.cu, docs/gpus.md).
      bs3d_ranks_plan, bs3d_ranks_bytes, bs3d_ranks_open       cut the grid; size the memory; open a march
-     bs3d_ranks_step, bs3d_ranks_result                       take a step, sending while computing; compute the result
-     bs3d_ranks_send, bs3d_ranks_arrive                       only the messages of a step
-   Those functions call these, each for one GPU's slab:
-     bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check whether a cut is possible; choose partitions; cut
+     bs3d_ranks_step, bs3d_ranks_result                       take a step, messages included; compute the result
+     bs3d_ranks_send, bs3d_ranks_arrive                       send the messages of a step; wait for them
+   Those functions call these, which serve one slab:
+     bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     check the problem; choose partitions; cut
      bs3d_slab_bytes, bs3d_slab_open                          size the memory; open a march
-     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         take a step in parts, sending one while computing another
+     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         take a step, whole or in parts
      bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   exercise; list messages; get 64 values around the spot
    On the host, bs3d_host_explicit and bs3d_host_implicit are the reference, and bs3d_host_bytes sizes their memory.
-   bs3d_check returns the status of a problem, and bs3d_status_string the text of a status. bs3d_work_bytes sizes the
-   memory of a march on the device, and bs3d_pitch gives its layout.
+   bs3d_check checks a problem, and bs3d_status_string returns the text of a status. bs3d_work_bytes sizes the memory of
+   a march on the device, and bs3d_pitch gives its layout.
 
    The rooms:
      bs3d/model.h       the model of a problem, payoffs, checks      to add a payoff: its number here, its formula there
@@ -73,7 +74,7 @@
      bs3d/rooms.h       the names in both precisions, and the rooms that are read once for each:
      bs3d/lane.h        the operator for one thread; the greeks                   to add a derivative: bs3d_lane_greeks
      bs3d/host.h        the reference
-     bs3d/march.h       what all marches share: shapes, memory, tables, start and end, launches
+     bs3d/march.h       what marches on the device share: shapes, memory, tables, start and end, launches
      bs3d/planes.h      sweeps whose planes pass through shared memory
      bs3d/explicit.h    explicit1 to explicit4
      bs3d/matrix.h      the rows of A_x, A_y and A_z, their factors, the reduced systems in z
@@ -85,19 +86,19 @@
    bs3d/rooms.h.
 
    What the rungs share:
-     Memory   work: bs3d_work_bytes of device memory, aligned to 16 bytes: two arrays and some planes. A march leaves
-              the values at time 0 at the start of work, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With payoff
-              BS3D_GIVEN it begins with the values at maturity that the caller has put there.
+     Memory   work: bs3d_work_bytes of device memory, aligned to 16 bytes: two arrays, some planes and tables. A march
+              leaves the values at time 0 at the start of work, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With
+              payoff BS3D_GIVEN the march begins with the values at maturity that the caller has put there.
      Status   one of bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been
               launched or written. It covers only the march's own calls. cudaGetLastError still returns earlier
-              failures, except after a rung above explicit2: its kernels request more than 48 KiB of shared memory, and
-              in CUDA 13.0 that request clears earlier failures.
+              failures, except after rungs above explicit2: they allow kernels more than 48 KiB of shared memory, and
+              in CUDA 13.0 the call that does so clears earlier failures.
      Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
               synchronised.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
-              counted in 64 bits. With more than 256 points in y, implicit2 needs 69 to 98 KiB of shared memory a
-              block, and in double precision with more than 256 points in x and 328 in z up to 73 KiB. All GPUs have
-              that except those of compute capability 7.5.
+              counted in 64 bits. On compute capability 7.5 shared memory is too small for implicit2 with more than 256
+              points in y and, in double precision, with more than 256 in x and more than 328 in z
+              (BS3D_LAUNCH_FAILED).
 
    An option, defined before the header is included:
      BS3D_NO_LAUNCHES   leaves out kernels and launch functions; the rest compiles in an instant. */
@@ -144,16 +145,16 @@ enum {
                                               BS3D_GIVEN with BS3D_AMERICAN or slabs, a slab that does not exist,
                                               wrong ranks or exchange, or a step after the last */
     BS3D_BAD_SIZE = BS1D_BAD_SIZE,         /* points outside 4 .. 1024, steps < 1, or slabs: their number, halo or
-                                              partitions out of range, too few planes for these (bs3d_slab_cut), or
-                                              partitions that differ from GPU to GPU (bs3d_ranks_plan) */
+                                              partitions out of range, too few planes for these (bs3d_slab_cut),
+                                              partitions that differ from GPU to GPU, or an error of another process
+                                              (bs3d_ranks_plan) */
     BS3D_BAD_NUMBER = BS1D_BAD_NUMBER, /* NaN, inf; volatility, maturity, top or strike not positive; unknown flags; or
                                           numbers so large or small that their products overflow or vanish */
     BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* the spot is outside the grid */
     BS3D_BAD_CORRELATION = BS1D_BAD_CORRELATION, /* the matrix is not positive definite */
     BS3D_UNSTABLE = BS1D_UNSTABLE,               /* explicit: the time step is too long */
-    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: 2 |gamma| reaches 1 + 2 lambda (bs3d_model), on the first
-                                                    axis 1 + 2 lambda + discount, in a row; take more steps or
-                                                    BS3D_UPWIND */
+    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: a row of a matrix is not diagonally dominant; take more
+                                                    steps or BS3D_UPWIND */
     BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused (cudaGetLastError says why), or the
                                                     device has too little shared memory */
 };

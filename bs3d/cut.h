@@ -22,9 +22,9 @@ typedef struct {
     size_t bytes;
 } bs3d_message;
 
-/* The planes that a launch visits if it does not visit all. Planes `from` .. `from + planes - 1` are cut into
-   `partitions` partitions, and partition n of the launch is partition first + n of these. From n = jump on, the launch
-   skips `over` partitions and `apart` further planes. It visits no plane outside `low` .. `high` - 1. */
+/* The planes that a launch on a slab visits. Planes `from` .. `from + planes - 1` are cut into `partitions` partitions,
+   and partition n of the launch is partition first + n of these. From n = jump on, the launch skips `over` partitions
+   and `apart` further planes. It visits no plane outside `low` .. `high` - 1. */
 typedef struct {
     int from, planes, partitions, first, jump, over, apart, low, high;
 } bs3d_p_span;
@@ -42,8 +42,8 @@ TB_HD int bs3d_p_slab_first(int nz, int slabs, int slab)
     return (int)((long long)nz * slab / slabs);
 }
 
-/* Finds a slab's own planes in partition s: `from` .. `to` - 1, numbered as in the grid. The partitions are equal parts
-   of the slab with its halo planes. */
+/* Finds a slab's own planes in partition s: `from` .. `to` - 1, numbered as in the grid. The partitions divide the slab
+   and its halo planes, one for each neighbour, into parts that differ by at most one plane. */
 TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, int s, int *from, int *to)
 {
     const int low = bs3d_p_slab_first(nz, slabs, slab), high = bs3d_p_slab_first(nz, slabs, slab + 1);
@@ -109,14 +109,13 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
 
 /* Cuts the grid of a problem into `slabs` slabs, and describes one of them in *cut. An explicit march copies `halo`
    planes of each neighbour, one for each step between two exchanges; `partitions` is then ignored. An implicit march
-   copies one plane, whatever `halo` is; `partitions` is then what bs3d_slab_partitions returns, and must be the same on
-   all GPUs.
+   copies one plane, whatever `halo` is; `partitions` must be the same on all GPUs (bs3d_slab_partitions suggests it).
    Needs    in every slab at least 4 planes, and at least `halo` (explicit) or 4 * `partitions` (implicit); `halo` 1 to
             32 (explicit), `partitions` 1 to 8 (implicit)
    Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis. BS3D_BAD_ARGUMENT also
             means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means `slabs` outside
             1 .. 4096, that these needs are not met, or that more than 64 partitions all depend on each other
-   Cost     host only; for an implicit march about 20 operations per plane of the grid */
+   Cost     a check of the problem; for an implicit march also tens of operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)
 {
@@ -145,8 +144,8 @@ TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, in
 }
 
 /* Finds the planes that an explicit sweep visits for a part of a slab, and returns their number. BS3D_OUTER visits the
-   planes that the neighbours copy, BS3D_INNER the others; in a slab too thin to be split, BS3D_OUTER visits what
-   BS3D_ALL does: all planes, and up to `extra` copied planes on each side, as many as there are. */
+   planes that the neighbours copy, BS3D_INNER the others. In a slab too thin to be split, BS3D_OUTER visits what
+   BS3D_ALL does: all planes, and up to `extra` copied planes on each side. BS3D_INNER then visits none. */
 TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
 {
     const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;

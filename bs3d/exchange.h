@@ -5,10 +5,10 @@ typedef struct {
     int rank;              /* the number of the slab, from 0 */
     int device;            /* ranks may share one */
     cudaStream_t march;    /* the march itself */
-    cudaStream_t inner;    /* the inner part, which is not urgent: lower priority than the others, if the device
-                              supports priorities */
+    cudaStream_t inner;    /* the inner part; since it is not urgent, create this stream with a lower priority than the
+                              others */
     cudaStream_t transfer; /* messages */
-    cudaEvent_t event;     /* orders the streams; the exchange may also use it: a wait follows each record at once */
+    cudaEvent_t event;     /* orders the streams; a wait follows each record at once, so the exchange may use it, too */
 } bs3d_rank;
 
 /* The caller's functions that carry messages from rank to rank. Each receives `context`, and returns 0 or a status of
@@ -38,8 +38,8 @@ typedef struct {
 typedef struct {
     int implicit;   /* 1: implicit2, 0: explicit4 */
     int halo;       /* explicit: how many planes of each neighbour a slab copies, 1 to 32, and how many steps it takes
-                       between messages (one fewer if a sweep takes two and halo is odd). 0: 8, or a slab's own planes
-                       if fewer */
+                       between messages (one fewer if sweeps take two and halo is odd). 0: 8, or the planes of the
+                       thinnest slab if fewer */
     int partitions; /* implicit: partitions of each slab, 1 to 8; 0: chosen by bs3d_slab_partitions */
     int in_turn;    /* 1: computes and sends one after the other; 0: overlaps computing and sending */
 } bs3d_ranks_options;
@@ -54,7 +54,7 @@ TB_HOST int bs3d_p_rank_order(const bs3d_rank *r, cudaStream_t first, cudaStream
 }
 
 /* Adds up numbers over all processes. A process that has failed takes part too, since the others wait for it. Returns
-   `status`, or else the sum's error. */
+   `status` if that is an error, otherwise the status of the sum. */
 TB_HOST int bs3d_p_ranks_sum(int status, const bs3d_ranks *w, double *numbers, int count)
 {
     const int failed = w && w->exchange.sum ? w->exchange.sum(w->exchange.context, numbers, count) : BS3D_OK;
@@ -62,8 +62,8 @@ TB_HOST int bs3d_p_ranks_sum(int status, const bs3d_ranks *w, double *numbers, i
 }
 
 extern "C++" {
-/* Calls of(i, rank) for each rank i of this process, with its device as the current one, until a call fails. Leaves the
-   returned status in *status. */
+/* Calls of(i, rank) for each rank i of this process, with its device as the current one. Stores what a call returns in
+   *status, and stops unless that is BS3D_OK. Calls nothing if *status is an error at the start. */
 template <class call>
 static inline void bs3d_p_each_rank(int *status, const bs3d_ranks *w, const call &of)
 {

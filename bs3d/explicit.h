@@ -87,9 +87,9 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
             the call should not wait
    Leaves   the values at time 0 at the start of work; *result, once the stream has been synchronised
    Returns  BS3D_OK; the status of bs3d_check; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED. Failures of earlier calls do not
-            count, and cudaGetLastError still returns them; for rungs above explicit2 see Status in bs3d.h
+            count (Status in bs3d.h)
    Lanes    called on the host like any function (it is a template so that a program compiles only what it calls);
-            asynchronous in stream; sets up its own tables
+            asynchronous in stream
    Error    rounding errors against bs3d_host_explicit, or bs3d_host_implicit for implicit kernels; for the
             discretisation error see docs/bs3d.md */
 template <int unused = 0>

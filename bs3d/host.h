@@ -73,8 +73,8 @@ TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
     return trid_lane_factor(m->points[axis], l, r, q, l, r, q, 1);
 }
 
-/* Takes all steps in u; the memory behind u receives L u and the factors or, for explicit steps, u + L u. Returns
-   BS3D_OK or BS3D_NOT_DOMINANT. */
+/* Takes all steps in u. The memory behind u holds a second array and, for implicit steps, the factors. Returns BS3D_OK
+   or BS3D_NOT_DOMINANT. */
 TB_HOST int bs3d_p_host_steps(const bs3d_problem *o, int implicit, tb_real *u)
 {
     const bs3d_model m = bs3d_model_of(o);

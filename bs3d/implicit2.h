@@ -129,7 +129,7 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
 }
 
 /* Solves the x systems if the upward sweep does not: those in v, and those in the interfaces that forward elimination
-   in z left. Each warp solves several, one after another. */
+   in z left. Each warp solves one system after another. */
 template <int per_lane>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
 TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
@@ -161,7 +161,7 @@ TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict_
 
 /* ---- downward: back substitution in z, y systems, the update ----------------------------------------------------- */
 
-/* Returns how many y systems a block solves. Each takes 32 threads of per_lane points. */
+/* Returns how many y systems of a plane a block solves. Each takes 32 threads of per_lane points. */
 TB_HD constexpr int bs3d_p_lines(int per_lane)
 {
     return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
@@ -181,8 +181,8 @@ TB_HD constexpr int bs3d_p_slice(int per_lane)
     return 32 * (per_lane + 1) * bs3d_p_lines(per_lane);
 }
 
-/* Prefetches the block's slices of plane k of v and u into a slot; copies nothing if k < `from`. All threads call it,
-   32 for each system. */
+/* Prefetches the block's slices of plane k of v and u into a slot; copies nothing if k < `from`. All threads call
+   it. */
 TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
                                  const tb_real *u, trid_copy_place ring, int slot)
 {
@@ -203,7 +203,7 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, i
     trid_copy_commit();
 }
 
-/* Fills the ring in shared memory with zeros, and loads the factors of y into shared memory or registers. All threads
+/* Fills the ring in shared memory with zeros, and loads the factors of y where bs3d_p_factors_len says. All threads
    call it. */
 template <int per_lane>
 TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
@@ -232,7 +232,8 @@ TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, co
     }
 }
 
-/* Solves the y systems of a plane, with the factors f in registers or with the stored ones. All threads call it. */
+/* Solves the block's y systems of a plane, with the factors f in registers or with the stored ones. All threads call
+   it. */
 template <int per_lane>
 TB_D void bs3d_p_solve_lines(int steps, const tb_real *f, const tb_real *stored, tb_real *d, tb_real *shared)
 {
@@ -357,7 +358,8 @@ typedef struct {
     size_t bytes;
 } bs3d_p_down_launch;
 
-/* Plans the launch of the downward sweep, which prefetches as many planes as shared memory allows. */
+/* Plans the launch of the downward sweep. It prefetches BS3D_P_MOST_PREFETCH planes, or as many as shared memory
+   allows. */
 template <int follows>
 static int bs3d_p_downward(bs3d_p_plan *plan, bs3d_p_down_launch *down)
 {
@@ -382,7 +384,7 @@ TB_HOST void bs3d_p_launch_down(bs3d_p_job *job, const bs3d_p_down_launch *down,
                        down->bytes, job->plan, job->tables, job->v, job->u, interfaces);
 }
 
-/* Returns the number of partitions that makes the downward sweep over `planes` planes of a grid fastest. */
+/* Returns the best number of partitions for the downward sweep over `planes` planes of a grid (trid_best_pieces). */
 TB_HOST int bs3d_p_down_partitions(const int *points, int planes)
 {
     const int lines = bs3d_p_lines(bs3d_p_per_lane(points[1]));

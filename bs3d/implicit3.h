@@ -1,5 +1,5 @@
-/* implicit3.h - a room of bs3d.h: implicit3, with one sweep per step. Its rows lie along x and y alternately, and it
-   goes upward and downward alternately. one_sweep.h has the sweep and its formulas; this room has the start, the kernel
+/* implicit3.h - a room of bs3d.h: implicit3, with one sweep per step. Sweeps have rows along x and y alternately, and
+   go upward and downward alternately. one_sweep.h has the sweep and its formulas; this room has the start, the kernel
    and the launch.
    MIT licence, see LICENSE. */
 
@@ -73,7 +73,7 @@ TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_hea
                                      bs3d_p_in_register(memory));
 }
 
-/* The kernel of a sweep; and the launches of sweeps with rows along one axis, where index 0 is upward, 1 downward. */
+/* The kernel of a sweep; the launches of sweeps with rows along one axis, upward (index 0) and downward (index 1). */
 typedef void (*bs3d_p_implicit3_kernel)(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *,
                                         tb_real *, const tb_real *, tb_real *);
 typedef struct {
@@ -93,7 +93,7 @@ static bs3d_p_implicit3_kernel bs3d_p_implicit3_of(int form, int down)
                   : bs3d_p_implicit3<BS3D_POSITIVE, pair>;
 }
 
-/* Plans the launches with rows along axis `own`; leaves their direction and bytes to the caller. */
+/* Plans the launches with rows along axis `own`; leaves direction, finish and bytes to the caller. */
 template <int unused>
 static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_launch *l)
 {

@@ -46,8 +46,9 @@ TB_HD tb_real bs3d_p_cell(tb_real a, tb_real b, tb_real c, tb_real d)
 }
 
 /* Returns L u, or u + L u, at one point with the plain formula, which reads every neighbour from memory.
-   Needs    u at the point; east, west, north, south, up, down: the distances to the neighbours, 0 where there is none
-   Cost     form BS3D_POSITIVE: 13 loads, 37 FMA, multiplications or additions; else 19 loads, 58 */
+   Needs    form BS3D_POSITIVE or BS3D_GENERAL; u: the address of the point; east, west, north, south, up, down: the
+            distances to the neighbours, 0 where there is none
+   Cost     form BS3D_POSITIVE: 13 loads, 37 FMA, multiplications or additions; BS3D_GENERAL: 19 loads, 58 */
 TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, bs3d_row y, bs3d_row z, const tb_real *u,
                                 long long east, long long west, long long north, long long south, long long up,
                                 long long down)
@@ -79,11 +80,11 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
    plane k: to plane k-1, which it completes in `out`; to plane k itself, in `now`; and to plane k+1, in `next`.
    Needs    literals for columns (at most 8), rows and form; x: the rows of the first axis at the patch's columns; y:
             those of the second axis at the patch's rows; z: those of the third axis at k-1, k, k+1; `now` and `next` 0
-            before the first plane. Points beyond the grid may hold any finite numbers. In form BS3D_POSITIVE the
-            corners (-1, rows) and (columns, -1) are not read
+            before the first plane. Points beyond the grid may hold any finite numbers. The corners (-1, rows) and
+            (columns, -1) are read only in form BS3D_GENERAL
    Leaves   `out`, `now`, `next`, point (c, p) at p * columns + c
-   Cost     21 FMA, multiplications or additions a point in form BS3D_POSITIVE, otherwise 28; the patch's edge adds
-            some */
+   Cost     with 4 x 2 points 28 FMA, multiplications or additions a point, in form BS3D_GENERAL 40; for large patches
+            the numbers approach 21 and 28 */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
                            const bs3d_row *y, const bs3d_row *z, const tb_real *u, tb_real *now, tb_real *next,
                            tb_real *out)

@@ -9,8 +9,8 @@ enum {
     BS3D_P_PLANE_WEIGHTS = 12, /* numbers that a sweep needs for a plane */
     BS3D_P_MARGIN = 4,         /* rows before and after those of the job; beyond the grid they are zeros */
     BS3D_P_ROW_TABLE = 1096,   /* rows in the table of an axis: 1024, halos of 32 on each side, margins */
-    BS3D_P_PARTITIONS = 8,     /* the most partitions in the implicit rungs */
-    /* Offsets in the tables: rows of the axes, factors of their matrices, numbers of PCR steps in x and y. */
+    BS3D_P_PARTITIONS = 8,     /* the most partitions of a z system in one slab */
+    /* Offsets in the tables: rows of the axes, factors of their matrices, numbers of PCR or scan steps in x and y. */
     BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE, /* twice, for the sweeps upward and downward */
     BS3D_P_REDUCED = 8 * BS3D_P_ROW_TABLE,    /* within them: the factors of the reduced system */
     BS3D_P_Z_SIZE = BS3D_P_REDUCED + 8 * BS3D_P_MOST_REDUCED,
@@ -47,7 +47,8 @@ TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n
 }
 
 /* Waits for the preceding kernel to end. A kernel that may begin early (trid_launch_with) must call this before it
-   reads or writes data of other kernels. Below compute capability 9.0, kernels run one after another anyway. */
+   reads what the preceding one writes, or writes what that one accesses. Below compute capability 9.0, kernels run one
+   after another anyway. */
 TB_D void bs3d_p_grid_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -57,7 +58,7 @@ TB_D void bs3d_p_grid_wait(void)
 #endif
 }
 
-/* Lets the next kernel begin once all blocks have called this function. */
+/* Lets the next kernel begin once each block has called this function or ended. */
 TB_D void bs3d_p_launch_dependents(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -69,8 +70,8 @@ TB_D void bs3d_p_launch_dependents(void)
 
 /* A barrier for all threads of the block, split in two. After bs3d_p_barrier_wait all threads see what any thread wrote
    before its bs3d_p_barrier_arrive; work between the two calls delays no other thread. The barrier is an mbarrier in
-   shared memory, which must be initialised before a __syncthreads. On devices below compute capability 8.0, and under
-   the emulator, all threads meet in bs3d_p_barrier_arrive; so the emulator detects late reads and early writes. */
+   shared memory. All threads must meet once (at a __syncthreads, say) between its initialisation and the first arrival.
+   On devices below compute capability 8.0, and under the emulator, all threads meet in bs3d_p_barrier_arrive. */
 TB_D void bs3d_p_barrier_init(unsigned long long *barrier, int threads)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -95,7 +96,8 @@ TB_D void bs3d_p_barrier_arrive(unsigned long long *barrier)
 #endif
 }
 
-/* Waits for the other threads. `odd` says whether the threads have passed the barrier an odd number of times before. */
+/* Waits until all threads have arrived. `odd` says whether they have passed the barrier an odd number of times
+   before. */
 TB_D void bs3d_p_barrier_wait(unsigned long long *barrier, int odd)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -128,8 +130,8 @@ TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
     return memory;
 }
 
-/* Makes the compiler keep the branch that calls this function, one that is rarely taken. Otherwise it would turn the
-   branch into a selection for each number. */
+/* Makes the compiler keep the branch that calls this function. Without the call it would compute a rarely taken branch
+   each time, and select between the results. */
 TB_D void bs3d_p_as_branch(void)
 {
 #ifdef __CUDA_ARCH__
@@ -137,7 +139,7 @@ TB_D void bs3d_p_as_branch(void)
 #endif
 }
 
-/* Returns trid_best_pieces of nz planes, but at most `most`. A multiprocessor holds `held` blocks. */
+/* Returns trid_best_pieces of nz planes, on a device whose multiprocessors hold `held` blocks each; at most `most`. */
 TB_HOST int bs3d_p_best_partitions(int nz, long long blocks, int held, int more, int most)
 {
     const int best = trid_best_pieces(nz, blocks, held * trid_device_attribute(cudaDevAttrMultiProcessorCount), more);

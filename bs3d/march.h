@@ -4,13 +4,13 @@
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
 /* The table of shapes, chosen by measurement (docs/bs3d_notes.md): the rows of each kind of block, and how many blocks
-   of that kind should fit on a multiprocessor. Except in implicit3, a lane that computes L u holds a patch of
-   columns x rows points. */
+   of that kind should fit on a multiprocessor. A lane's patch in planes.h and implicit2.h has columns x rows points.
+   one_sweep_rows is a multiple of BS3D_P_V. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* bs3d_p_sweep */
     static constexpr int up_rows = TB_BYTES == 4 ? 4 : 2, up_blocks = 2;               /* implicit2 upward */
-    static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
+    static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* implicit3 */
 };
 
 /* Returns how many elements of shared memory transpose_load and transpose_store need. */
@@ -70,9 +70,10 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
     return (planes * plane + BS3D_P_TABLES) * sizeof(tb_real) + sizeof(bs3d_result);
 }
 
-/* ---- loads that all kernels share -------------------------------------------------------------------------------- */
+/* ---- loads and stores that kernels share ------------------------------------------------------------------------- */
 
-/* Load and store points of a row as vectors; in memory, successive vectors are `apart` vectors apart. */
+/* Loads points of a row as vectors (and bs3d_p_store stores them); in memory, successive vectors are `apart` vectors
+   apart. */
 template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
@@ -167,7 +168,7 @@ TRID_KERNEL void bs3d_p_at_spot(bs3d_problem o, bs3d_p_plan plan, int shift, int
 }
 
 /* Fills in a job over the first `planes` planes of a grid. Divides its memory into u and v, of `planes` planes each,
-   the tables, and `interfaces` planes for the interfaces of partitions. A plane takes `plane` elements. */
+   the tables, and `interfaces` planes for the interfaces of partitions. Each plane has room for `plane` elements. */
 TB_HOST void bs3d_p_make_job(bs3d_p_job *job, const bs3d_problem *o, int implicit, int planes, size_t plane,
                              int interfaces, void *work, cudaStream_t stream)
 {
@@ -189,7 +190,8 @@ TB_HOST void bs3d_p_make_job(bs3d_p_job *job, const bs3d_problem *o, int implici
     job->status = BS3D_OK;
 }
 
-/* Checks a problem and fills in the job of its march. Returns BS3D_OK, or the status that rejects the problem. */
+/* Checks a problem and its memory, and fills in the job of its march. Returns BS3D_OK, or the status that rejects
+   them. */
 TB_HOST int bs3d_p_open_job(bs3d_p_job *job, const bs3d_problem *o, int implicit, void *work, cudaStream_t stream)
 {
     int status = bs3d_check(o, implicit);
@@ -285,7 +287,7 @@ struct bs3d_p_launch {
     bs3d_p_plan plan;
     dim3 grid, block;
     size_t bytes;
-    int early; /* whether it may begin before the preceding sweep has ended */
+    int early; /* whether it may begin before the preceding kernel has ended */
 };
 
 /* Launches the sweep. */

@@ -1,7 +1,7 @@
 /* matrix.h - a room of bs3d.h: the rows of the matrices A_x, A_y and A_z, and their factors.
    MIT licence, see LICENSE. */
 
-/* Returns the number of warps of a block that solves systems in x. */
+/* Returns the number of warps of a block in the kernels for x alone, of implicit1 and implicit2. */
 TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 {
     return per_lane <= 8 ? 8 : 4;
@@ -9,9 +9,9 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 
 /* For each half h of a row, the table of x holds n elements of each lane; element e is at
    [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. For implicit2's upward sweep n is BS3D_P_HALF: factors, the points'
-   couplings to the other half's interface unknown, the seam. For implicit2's kernel for x alone and for implicit3 n is
-   bs3d_p_row_factors: l, u, r, the numbers of trid_warp_lu_precompute, the seam. implicit3 has such a table for y too,
-   at BS3D_P_Y_FACTORS. */
+   couplings to the other half's unknown at the seam, the numbers of bs3d_p_factor_seam. For implicit2's kernel for x
+   alone and for implicit3 n is bs3d_p_row_factors: l, u, r, the numbers of trid_warp_lu_precompute and of
+   bs3d_p_factor_seam. implicit3 has such a table for y too, at BS3D_P_Y_FACTORS. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 {
@@ -102,9 +102,9 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 }
 
 /* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter. The
-   first block factors for upward sweeps; a second block, which only a grid without slabs has, for downward sweeps. The
-   downward substitution ends in the halo plane below the slab, with the unknown before the first partition. That
-   unknown is known already, so r and q of that plane are 0, and s is -1. */
+   first block factors for elimination upward; implicit3 launches a second block, for elimination downward. On a slab,
+   back substitution ends in the halo plane below, with the unknown before the first partition. That unknown is known
+   already, so r and q of that plane are 0, and s is -1. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *tables)
 {
@@ -196,9 +196,9 @@ TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down,
 
 /* ---- x and y ----------------------------------------------------------------------------------------------------- */
 
-/* Computes the numbers that join two halves of a row, each solved as if the other were 0. At the seam, let y be this
-   half's value, y' the other's, and g and g' their couplings to the unknown across the seam. Then
-   x' = (y' - g' y) / (1 - g g'), and x = (y - g y') / (1 - g g').
+/* Computes the numbers that join two halves of a row. At the seam, let y be the unknown of this half as if the other
+   half were 0, y' that of the other half as if this one were 0, and g and g' their couplings to the unknown across the
+   seam. Then x' = (y' - g' y) / (1 - g g'), and x = (y - g y') / (1 - g g').
    Leaves   g' / (1 - g g'), 1 / (1 - g g'), g / (1 - g g') */
 TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
 {
@@ -237,8 +237,8 @@ TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
     if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_HALF - 1));
 }
 
-/* Factors A_x and, in a second block, A_y into L and U. Each half of a row of 64 * per_lane points has a warp. The
-   upper half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
+/* Factors A_x and, in a second block, A_y into L and U. Each half of a row of 64 * per_lane points has a warp. Both
+   halves are eliminated towards the seam; for the upper half, rows, lanes and directions are reversed. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
 {

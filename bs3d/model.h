@@ -12,9 +12,9 @@ enum {
     BS3D_P_MIRRORED /* BS3D_POSITIVE in a sweep down the third axis: pairs with that axis use (+,-) and (-,+) */
 };
 
-/* Returns the model of a problem whose numbers have been checked. The weight of the cross difference of axes m and n is
-   t = correlation volatility_m volatility_n dt / 2. The difference uses seven points along the diagonal of t's sign if
-   that is stable for all pairs, otherwise the four corners. */
+/* Returns the model of a problem whose numbers have been checked. Without the indices, the weight of the cross
+   difference of axes m and n is t = correlation volatility_m volatility_n dt / 2. The difference uses seven points
+   along the diagonal of t's sign if that is stable for all pairs, otherwise the four corners. */
 TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;
@@ -35,8 +35,8 @@ TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
     return m;
 }
 
-/* Returns the part of the model along an axis as a model of bs1d.h, whose matrix A is then L_axis. So bs1d_lane_matrix
-   with size 1 computes the rows of I - L_axis, a factor of an implicit step. The first axis takes the discount. */
+/* Returns the part of the model along an axis as a model of bs1d.h, whose matrix A is then L_axis. bs1d_lane_matrix
+   with size 1 then computes the rows of a factor of an implicit step. The first axis takes the discount. */
 TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
 {
     bs1d_model line;
@@ -94,7 +94,7 @@ TB_HD double bs3d_p_payoff_at(const bs3d_problem *o, int i, int j, int k)
                             k * bs3d_p_spacing(o, 2));
 }
 
-/* Returns the first of the four points around the spot on an axis. */
+/* Returns the first of the four points around the spot on an axis, all of them on the grid. */
 TB_HD int bs3d_p_first(const bs3d_problem *o, int axis)
 {
     int first = (int)(o->spot[axis] / bs3d_p_spacing(o, axis)) - 1;
@@ -164,7 +164,7 @@ TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
 /* Returns the largest damping on the grid; a march by u += L u is stable only if it is at most 2. The damping is convex
    in each index, so it is largest at a corner of the grid. The far corner stands for all corners, since a mode without
    phase along an axis is damped as if the index there were 0. The search improves all modes of a lattice a little, then
-   the best one until it no longer changes. */
+   the best one until the damping hardly grows. */
 TB_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     const int lattice = 12;
@@ -200,8 +200,8 @@ TB_HOST double bs3d_p_damping(const bs3d_model *m)
 
 /* Returns 2 g R^-1 g, which compares drift with diffusion; a march by u += L u needs it to be at most 1. R is the
    correlation matrix, and g are the drifts in units of the volatilities. (On one axis the number is
-   2 gamma^2 / lambda.) With upwinding it is largest at the last point, where the additional diffusion is smallest
-   relative to the drift. */
+   2 gamma^2 / lambda.) With upwinding, volatilities and correlations are those at the last point, where the additional
+   diffusion is least relative to the drift. */
 TB_HOST double bs3d_p_drift(const bs3d_model *m)
 {
     double variance[3], g[3], r[3], det = 1, sum = 0;
@@ -232,7 +232,7 @@ TB_HOST int bs3d_p_dominant(const bs3d_model *m)
     return 1;
 }
 
-/* Returns whether there is no upwinding and no last row omits its drift, so all matrices are exactly I - L_axis. */
+/* Returns whether there is no upwinding and no last row omits its drift (bs3d_p_matrix_row). */
 TB_HOST int bs3d_p_plain(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++) {

@@ -4,8 +4,8 @@
    In a sweep, o is the axis of the rows (x or y), t is the other axis, and k counts planes in the sweep's direction.
    The matrices A_o, A_t and A_z commute, so a time step is
        A_z A_t A_o u' = A_z A_t A_o u + L u,   or   p' = A_t u' = A_t u + A_z^-1 h   with   A_o h = L u.
-   Let p = A_o u. The sweep reads w, the result of the forward elimination of A_z p, which the previous sweep made in
-   the opposite direction:
+   Let p = A_o u. The sweep reads w, the result of the forward elimination of A_z p. The previous sweep made it, in the
+   opposite direction; for the first sweep bs3d_p_implicit3_start does:
        w[k] = p[k] + q[k] p[k-1] + s[k] p[end],
    where q and s are factors of A_z (bs3d_p_factor_planes), and p[end] is the first unknown beyond the partition. The
    sweep computes
@@ -16,12 +16,12 @@
        5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. l, q' and r' belong to the sweep's direction, q and s
           to the opposite one. The elimination of A_z v needs no recurrence: it leaves (v[k] + q'[k] v[k+1]) / r'[k],
           where 1 / r'[k] is the pivot. The whole row, with y[k], is then divided by that pivot.
-   w' is to p' what w is to p, with the axes o and t exchanged. The next sweep has its rows along t and goes the
-   opposite way, so each block writes its rows as columns. docs/bs3d.md has a picture. */
+   w' is to p' what w is to p, with the axes o and t exchanged. The next sweep goes the opposite way. Its rows lie along
+   t, so each block writes its rows as columns. docs/bs3d.md has a picture. */
 
 /* The axes, direction and layouts of a sweep of implicit3. */
 typedef struct {
-    int own, points, lines; /* the axis of its rows, their points, and the number of rows along the other axis */
+    int own, points, lines; /* the axis of its rows, their points, and the number of rows in a plane */
     int direction;          /* 1 upward, -1 downward */
     int finish;             /* whether the sweep leaves u instead of the next sweep's w */
     int pitch, to_pitch;    /* the distance between rows of its input, and of its output */
@@ -88,7 +88,7 @@ typedef struct {
     int before, past;    /* how many points from the lane's first one on are valid in the plane before the
                             partition and in the plane past it, in the order of the sweep */
     int mine, place;     /* the lane's first vector in a row, and in a tile */
-    int steps;           /* PCR steps */
+    int steps;           /* of the scans (trid_warp_lu_precompute) */
     const tb_real *factors, *keep, *weights; /* the lane's parts of those in bs3d_p_one_sweep_memory */
     /* For a pair of blocks: the numbers of bs3d_p_factor_seam; where the other half's two numbers arrive, on even and
        on odd planes; the mbarriers on which to wait for these numbers. */
@@ -125,10 +125,9 @@ TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_s
 
 /* ---- the seam of a pair ------------------------------------------------------------------------------------------ */
 
-/* Joins the two halves of a row after elimination towards the seam, for both right-hand sides of plane n: the numbers
-   beside the seam become the solution. All lanes do the arithmetic of the lane at the seam, because a branch around it
-   would make the compiler guard every shuffle. The lane at the seam also leaves u of the point across the seam at
-   `beside`. */
+/* Joins the two halves of a row after elimination towards the seam, for both right-hand sides: the numbers beside the
+   seam become the solution. All lanes do the arithmetic of the lane at the seam, because a branch around it would make
+   the compiler guard every shuffle. The lane at the seam also leaves u of the point across the seam at `beside`. */
 TB_D void bs3d_p_meet_halves(const bs3d_p_one_sweep_row *row, int n, tb_real *beside, tb_real *d)
 {
     const int half = row->half, odd = n % 2, low = half && trid_warp_lane() == 0,
@@ -392,7 +391,7 @@ TB_D bs3d_p_one_sweep_memory bs3d_p_one_sweep_open(int pair, int half, const bs3
     return m;
 }
 
-/* Returns how many of l, u and r a lane keeps in registers, for its points; more would spill. */
+/* Returns how many of l, u and r a lane keeps in registers, for its points. In double precision more would spill. */
 TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
 {
     return TB_BYTES == 4 ? 3 : pair && form == BS3D_GENERAL ? 1 : 2;
@@ -480,8 +479,8 @@ TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *he
 /* Sweeps over the planes of a partition and one more on each side. A block holds a tile of whole rows and one more row
    on each side; in a pair, each block holds half of every row. Each row has a warp, with 8 points a lane. When plane n
    of w arrives, each warp computes p, and solves for u of plane n and for h of plane n-2. It stores u in shared memory,
-   where the warps of the neighbouring rows read it. Then it stores w' of plane n-2 in a tile, and computes g of plane
-   n-1. One plane later, the warps of the two extra rows write the tile as columns, since they have less to compute. */
+   where the warps of the neighbouring rows read it. Then the warps of the tile's rows store w' of plane n-2 in a tile,
+   and compute g of plane n-1. The warps of the two extra rows write that tile as columns one plane later. */
 template <int form, int pair>
 TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                            const tb_real *tables, const tb_real *w, tb_real *made, const tb_real *interfaces,

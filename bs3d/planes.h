@@ -49,8 +49,8 @@ struct bs3d_p_ring_shape {
     static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot, per thread */
 };
 
-/* A ring of slots in shared memory. Each slot has rows * stride elements, for the same part of a plane. Elements within
-   the grid are copied; the others stay 0. A thread copies the same few vectors of every plane. */
+/* A ring of slots in shared memory. Each slot has rows * stride elements, for the same part of a plane. Elements
+   outside the grid are not copied and stay 0. A thread copies the same few vectors of every plane. */
 template <class shape>
 struct bs3d_p_ring {
     trid_copy_place slots;
@@ -89,8 +89,8 @@ TB_D bs3d_p_ring<shape> bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real 
     return ring;
 }
 
-/* Prefetches plane k into a slot. The last readers of the slot must have passed a barrier. All threads call it, once
-   for each plane that they will await; if k < 0, the call copies nothing, but counts. */
+/* Prefetches plane k into a slot; copies nothing if k < 0. All threads call it, after a barrier that follows the last
+   read of the slot. Each call counts as one burst, even if it copies nothing. */
 template <class shape>
 TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 {
@@ -147,8 +147,8 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
 /* The planes that a block sweeps over, upward, and its shared memory. */
 typedef struct {
     int partition, from, to;            /* a partition, of planes `from` .. `to` - 1 */
-    int first, last;                    /* the planes to load: for each time step one more on each side */
-    tb_real *weights, *between, *slots; /* the planes' weights; planes that the block computes; the ring's slots */
+    int first, last;                    /* the planes to load: one more on each side per time step, within the grid */
+    tb_real *weights, *between, *slots; /* the planes' weights; planes for the second step or the solve; the ring */
 } bs3d_p_stretch;
 
 /* Finds partition n of a launch, and divides shared memory; s.between receives `between` zeros. All threads call it. */
@@ -215,16 +215,16 @@ TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_r
 
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
-/* The ring and the threads of a sweep. A warp computes bs3d_p_shape::rows rows. explicit4 adds one row on each side of
-   the tile, and a warp for the columns beside it. */
+/* The ring and the threads of a sweep. A warp computes bs3d_p_shape::rows rows. With two steps, warps also compute one
+   more row on each side of the tile, and one more warp the columns beside it. */
 template <int steps>
 struct bs3d_p_tile
     : bs3d_p_ring_shape<bs3d_p_shape::tile_rows + 2 * steps, bs3d_p_shape::columns,
                         32 * ((bs3d_p_shape::tile_rows + 2 * (steps - 1)) / bs3d_p_shape::rows + steps - 1)> {
 };
 
-/* A lane's part of its block's tile: a patch or, if `beside` is set (in explicit4), points of a column beside the
-   tile. */
+/* A lane's part of its block's tile: a patch or, if `beside` is set (with two steps only), points of a column beside
+   the tile. */
 typedef struct {
     int row, x; /* of its first point in the tile */
     int beside, valid;
@@ -298,7 +298,7 @@ TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const
                     j + row + p < plan->model.points[1];
 }
 
-/* If `inner` is set, stores those rows of a patch that `stores` marks. They are `step` elements apart in memory. */
+/* If `inner` is set, stores those rows of a patch that `stores` marks. Rows are `step` elements apart in memory. */
 TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_real *to, int step)
 {
     const int columns = bs3d_p_shape::columns;
@@ -307,14 +307,14 @@ TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_r
         if (stores[n] && inner) bs3d_p_store(columns, u + n * columns, to + n * step);
 }
 
-/* Sweeps upward, and takes one or two time steps: the kernel of explicit3, of explicit4, and of implicit1's
-   right-hand sides. A block takes a tile of tile_rows rows and plan.tile columns.
+/* Sweeps upward, and takes one or two time steps: the kernel of explicit3, of explicit4, and of right-hand sides in
+   implicit1 and (with `forward`) implicit2. A block takes a tile of tile_rows rows and plan.tile columns.
    With one step, plane k arrives in shared memory with one more row and column on each side, and plane k-1 is computed.
    With two steps, plane k arrives with two more on each side. The first step computes plane k-1 with one more row and
    column on each side: some warps compute the rows, of which the first and the last lie outside the tile, and one more
    warp computes the columns beside the tile. The second step computes plane k-3, two planes behind the first.
    The weights in `pairs` determine whether v becomes u + L u or L u. With `forward`, the kernel also eliminates L u
-   forward in z, partition by partition, and stores the interfaces (bs3d_p_solve_reduced); implicit2 uses this where
+   forward in z, within each partition, and stores the interfaces (bs3d_p_solve_reduced). implicit2 does so where
    another kernel solves the x systems. */
 template <int form, int steps, int forward, class... spans>
 __launch_bounds__(bs3d_p_tile<steps>::threads, bs3d_p_shape::tile_blocks)

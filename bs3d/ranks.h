@@ -14,8 +14,8 @@ typedef struct {
     int early;                  /* explicit: whether the last work in the march streams is a whole sweep */
 } bs3d_ranks_march;
 
-/* Returns as bs3d_p_ranks_sum does; BS3D_BAD_SIZE if another process has failed or not all slabs have the same number
-   of partitions. Replaces *singles by its sum over all processes. */
+/* Returns `status` or the error of the sum, as bs3d_p_ranks_sum does; otherwise BS3D_BAD_SIZE if another process has
+   failed or not all slabs have the same number of partitions. Replaces *singles by its sum over all processes. */
 TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks *w, const bs3d_slab_march *slabs, int *singles)
 {
     double sums[3] = {0, 0, (double)*singles}; /* a process that has failed adds nothing to the first two */
@@ -98,7 +98,8 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 }
 
 /* Sends the ranks' messages once the work that is now in their march streams is done. bs3d_ranks_step calls it. To time
-   messages, call it outside a step, then bs3d_ranks_arrive: this sends as many bytes, and changes no result.
+   messages, call it and then bs3d_ranks_arrive between two steps: as many bytes as in a step are sent, and no result
+   changes.
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or the error of a function of the exchange */
 TB_HOST int bs3d_ranks_send(bs3d_ranks_march *march)
 {

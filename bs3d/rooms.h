@@ -3,7 +3,7 @@
 #ifndef TB_BODY
 
 /* Names that get the precision's suffix in both languages: types, public functions whose arguments would not tell C++
-   which precision is meant, and private functions. */
+   which precision is meant, and some private functions. */
 #define bs3d_row TB_OF(bs3d_row)
 #define bs3d_pairs TB_OF(bs3d_pairs)
 #define bs3d_lane_row TB_OF(bs3d_lane_row)

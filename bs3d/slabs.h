@@ -82,8 +82,8 @@ TB_HOST size_t bs3d_slab_bytes(const bs3d_problem *o, const bs3d_slab *cut)
    Needs    cut: from bs3d_slab_cut; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
    Lanes    called on the host with the slab's device as the current one, like all functions of a march
    Leaves   *march; the values in march->job.u, in rows of bs3d_pitch elements, from the slab's lowest copied plane on
-   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED: a launch failed, or this device needs more partitions than
-            the cut has */
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED: a launch failed, or this device has too little shared
+            memory for a partition of the cut */
 template <int unused = 0>
 static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *work, bs3d_slab_march *march,
                           cudaStream_t stream)

@@ -1,12 +1,13 @@
 /* fd1d_dividend.c - a call on a share that pays two dividends, on a CPU, with as many points and steps as a tolerance
-   needs. The model is cev_model.h; with beta = 1 it is Black and Scholes'.
+   needs. The model is cev_model.h; with beta = 1 it is the Black-Scholes model.
    MIT licence, see LICENSE.
 
    In this folder:
 
        gcc -std=c11 -O3 -march=native -I.. -o fd1d_dividend fd1d_dividend.c -lm && ./fd1d_dividend
 
-   Prints the value today and just before each dividend, and exits with 0 if today's is within the tolerance. */
+   Prints the value today and just before each dividend, and exits with 0 if today's differs from the exact value by at
+   most the tolerance. */
 #include "cev_model.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* fd1d_host.c - calls and American puts in the CEV model on a CPU, in plain C, at five spots each. The model is
+/* fd1d_host.c - a call and an American put in the CEV model on a CPU, in plain C, at five spots each. The model is
    cev_model.h. fd1d_cev.cu prices thousands of puts on a GPU.
    MIT licence, see LICENSE.
 

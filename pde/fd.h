@@ -15,14 +15,14 @@
    The equation is V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij = kill V. A march takes all time steps,
    from the final values at maturity backwards to time 0. A is the left-hand side without V_t, minus kill V.
 
-   A line is the points x[0] < ... < x[n-1] along one axis, with values u. At each point, p is the slope of u above the
-   point, and m the slope below it (differences over spacings). The point's cell holds the reciprocals of both spacings,
-   and two weights, h and w:
+   A line consists of the points x[0] < ... < x[n-1] along one axis, where u has its values. At each point, p is the
+   slope of u above the point, and m the slope below it (differences over spacings). The point's cell holds the
+   reciprocals of both spacings, and two weights, h and w:
        first derivative  m + w (p - m),   second  h (p - m),
        A u without kill  drift m + flow (p - m),  flow = h diffusion + w drift.
    Values are subtracted before they are multiplied: rounding errors are then relative to differences, not to values. A
    face is the first or last point of a line; its boundary condition sets h and w of its cell. Upwinding raises a flow
-   below drift or below 0 to the larger of these two. A coupling is an off-diagonal coefficient, the weight of a
+   below drift or below 0 to the larger of these two. A coupling is an off-diagonal coefficient of A, the weight of a
    neighbour. docs/fd.md derives these formulas and explains how kernels use them.
 
    The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64, and in C++ also without a
@@ -76,12 +76,12 @@
 
    Common contract:
      Status   FD_OK = 0, a negative number that names the fault, or 1 + the index of the wrong point or date. A function
-              that returns a status may refuse its arguments; unless it says otherwise, its results are then
+              that returns a status may refuse its arguments; unless its comment says otherwise, its results are then
               unspecified.
-     Numbers  Statuses recognise NaN and infinities by their bits, so -ffast-math does not matter there. In steps a
-              value that is NaN stays NaN. With -ffast-math, FD_UPWIND and FD_FITTED may lose a NaN among terms.
+     Numbers  Checks recognise NaN and infinities by their bits, even with -ffast-math. In steps a value that is NaN
+              stays NaN. With -ffast-math, FD_UPWIND and FD_FITTED may lose a NaN among the terms.
      Memory   The caller provides it. The functions allocate nothing, print nothing and keep no state.
-     Device   All functions run on host and device, in one thread. */
+     Device   All functions run on the host and on the device, each call in one thread. */
 
 #ifndef FD_H
 #define FD_H
@@ -94,10 +94,10 @@
 enum {
     FD_OK = 0,
     FD_BAD_ARGUMENT = -1, /* a null pointer, misaligned memory, or what the function's comment names */
-    FD_BAD_SIZE = -2,     /* points outside 4 .. 1024 (in a solver of two factors 32768, in this header 2^28), another
+    FD_BAD_SIZE = -2,     /* points outside 4 .. 1024 (two factors: 4 .. 32768; this header alone: 4 .. 2^28); another
                              count out of range (places, halves, dates, workers, all steps together, a size of the
-                             batch), or dates or steps too close to be distinguished */
-    FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive although it must be */
+                             batch); or dates or steps too close together */
+    FD_BAD_NUMBER = -3,   /* NaN, infinite or out of range, such as a maturity that is not positive */
     FD_NO_ROOM = -5,      /* too little room for the steps, too little memory, or grids too large for MODEL_onchip */
     FD_OUTSIDE = -6,      /* a point outside the grid */
     /* For a problem (fd_status): */
@@ -108,12 +108,12 @@ enum {
                                  or its terms at a point in a step */
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12,      /* the value at a point is not finite after a step, or after the events at its date */
-    FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; detail is the cudaError_t */
+    FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; in a status, detail is the cudaError_t */
     FD_NOT_INDEPENDENT = -14, /* at a point in a step, terms along an axis depend on the other axes, contrary to the
                                  declaration */
     FD_MIXED_UNDECLARED = -16,   /* at a point, a mixed term is not 0; detail: the value missing from FD_MODEL_MIXED */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
-    FD_ILL_POSED = -18,          /* at a point, a diffusion is negative, or mixed terms are too large for diffusions */
+    FD_ILL_POSED = -18,          /* at a point, a diffusion is negative, or a mixed term is too large for diffusions */
     FD_GREW = -19,               /* values grew too much (growth) or may do so (fd_scheme_theta_drift): take more steps,
                                     a larger theta or upwinding */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
@@ -145,10 +145,10 @@ enum {
     FD_BAD_FINALS = -46,       /* finals is unknown */
     FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
-    FD_BAD_EVENT = -49         /* at date detail - 1: `what` is unknown; values are shifted along two axes, or along one
-                                  that the model lacks; cash or proportion is not finite, or not 0 although nothing is
-                                  shifted; proportion exceeds 1; values should change, but the model has no function
-                                  for that */
+    FD_BAD_EVENT = -49         /* at date detail - 1: `what` is unknown; values are shifted along several axes, or along
+                                  one that the model lacks; cash or proportion is not finite, or not 0 although
+                                  nothing is shifted; proportion exceeds 1; values should change, but the model has
+                                  no function for that */
 };
 
 /* Returns the text of a status. */
@@ -207,16 +207,16 @@ TB_HD const char *fd_status_string(int status)
 typedef struct {
     int what, detail;        /* FD_OK, or an error */
     int axis, i, j, k, step; /* the position; -1 if it does not apply; step 0 is the first, from maturity */
-    int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together; wrong if
-                                there are more than 2^31 - 1 */
+    int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together; wrong
+                                above 2^31 - 1 */
     float growth; /* the largest magnitude at time 0 over the largest that the march was given: among final values,
-                     boundary values at time 0, slopes at time 0 times the length of the axis, and the amounts that
-                     FD_CHANGE_VALUES added at a point. 0 if all of these are 0, or if the march did not end */
+                     boundary values at time 0, slopes at time 0 times the length of the axis, and the amounts by
+                     which FD_CHANGE_VALUES raised a magnitude. 0 if all of these are 0, or if the march did not end */
 } fd_status;
 
-/* FD_GREW is reported if growth exceeds this bound. The values of a stable march grow by little more than exp(-kill
-   maturity): with a rate of -18 % for 50 years that is still below the bound. An unstable march multiplies its largest
-   wave in each step. At the bound that wave has cost single precision four of its seven digits. */
+/* A march whose growth exceeds this bound has the status FD_GREW. The values of a stable march grow by little more than
+   exp(-kill maturity), which a rate of -18 % over 50 years keeps below the bound. In an unstable march the fastest wave
+   grows in each step. At the bound it has cost single precision four of its seven digits. */
 enum { FD_MOST_GROWTH = 10000 };
 
 /* Returns a status with not_dominant and growth 0. */

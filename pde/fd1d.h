@@ -27,16 +27,16 @@
    with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
      host (fd1d/host.h)
        MODEL_host_bytes     bytes of memory for all workers together
-       MODEL_host           solves a batch with a number of workers: OpenMP's threads if the program is compiled with
-                            OpenMP
+       MODEL_host           solves a batch with a number of workers, which are OpenMP's threads if the program is
+                            compiled with OpenMP
        MODEL_suggest        finds the points and steps for a tolerance (common/suggest.h); MODEL_suggest_bytes: its
                             bytes of memory
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); parameters, memory and the batch's arrays lie in device
      memory
        MODEL_device_bytes   bytes of device memory that suffice for full speed
-       MODEL_device         solves a batch: a warp per problem if batch.points is at most 256 or, for a model without
-                            numbers of t, 1024 (512 in double precision) with European exercise and 512 (256) with early
-                            exercise; otherwise a block per problem
+       MODEL_device         solves a batch: a warp per problem if batch.points[0] is at most 256, otherwise a block. If
+                            the model has no numbers of t, a warp takes up to 1024 points (512 in double precision) with
+                            European exercise, and 512 (256) with early exercise
    All models share
        fd_batch_check       checks a batch
        fd_status_string     returns the text of a status
@@ -44,14 +44,13 @@
    Common contract: that of pde/common/problem.h, and
      Schemes  There is no mixed term, so Douglas' scheme and Craig-Sneyd are the theta method. The other two schemes
               solve twice per step, except Modified Craig-Sneyd with theta 1/2, which is the theta method too.
-     Cost     If the model has no numbers of t and a step has one solve, a warp factors the matrix of equal steps once,
-              or in each step if the model has FD_MODEL_FACE. With European exercise it also takes these steps in
-              increments: a solve and three operations a point, or two with Crank-Nicolson unless a face is
-              FD_DEGENERATE. It recomputes the increment every 64 steps (512 in double precision) and where equal steps
-              end, as at a date; in each step if the model has FD_MODEL_FACE, the matrix omits couplings at a face, or
-              steps are explicit. In double precision, where no digits need saving, Crank-Nicolson steps are taken
-              without increments, with one operation, unless there are sources or faces that are FD_SLOPE or
-              FD_DEGENERATE.
+     Cost     If the model has no numbers of t and a step has one solve, a warp factors the matrix once for each segment
+              (equal steps without events between them); if the model has FD_MODEL_FACE, in each step. With European
+              exercise it also takes these steps in increments: a solve and three operations a point. Crank-Nicolson
+              steps need fewer: in single precision two, unless a face is FD_DEGENERATE; in double precision, where no
+              digits need saving, one, without increments, unless there are sources or a face is FD_SLOPE or
+              FD_DEGENERATE. Increments are recomputed every 64 steps (512 in double precision) and in each segment; in
+              each step if the model has FD_MODEL_FACE, the matrix omits couplings at a face, or steps are explicit.
 
    pde/common/rooms.h lists the rooms. */
 

@@ -297,34 +297,6 @@ TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
     return up ? __shfl_down_sync(TB_FULL_WARP, x, s, lanes) : __shfl_up_sync(TB_FULL_WARP, x, s, lanes);
 }
 
-/* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
-   with `shift`, `outside` is the m of the row visited just before the group's rows.
-   Lanes    all 32 of the warp
-   Leaves   `keep`, of TRID_RECURRENCE_LEN elements, for trid_warp_recurrence
-   Returns  whether lanes must take turns, because the recurrence grows somewhere in the warp */
-TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
-                                   tb_real *keep)
-{
-    trid_p_recurrence r = {k, up, shift, m, m[up ? k - 1 : 0]};
-    int rank = trid_warp_rank(lanes), grown = 0;
-    if (shift) r.edge = trid_p_recurrence_shuffle(lanes, up, m[up ? 0 : k - 1], 1);
-    if (shift && rank == (up ? lanes - 1 : 0)) r.edge = outside;
-    if (first) r.edge = 0;
-    tb_real p = trid_p_recurrence_product(r);
-    keep[TRID_P_RECURRENCE_EDGE] = r.edge;
-    TB_UNROLL
-    for (int i = 0; i < 5; i++) {
-        keep[i] = p;
-        if (1 << i < lanes) {
-            grown |= !(trid_abs(p) <= (tb_real)TRID_P_RECURRENCE_GROWTH);
-            tb_real before = trid_p_recurrence_shuffle(lanes, up, p, 1 << i);
-            if (up ? rank + (1 << i) < lanes : rank >= 1 << i) p *= before;
-        }
-    }
-    keep[5] = p;
-    return __any_sync(TB_FULL_WARP, grown);
-}
-
 /* Returns whether lanes must take turns in a recurrence that trid_warp_recurrence_open or trid_warp_ring_open opened.
    Lanes    all 32 of the warp */
 TB_D int trid_warp_recurrence_turns(int lanes, const tb_real *keep)
@@ -334,6 +306,33 @@ TB_D int trid_warp_recurrence_turns(int lanes, const tb_real *keep)
     for (int i = 0; i < 5; i++)
         if (1 << i < lanes) grown |= !(trid_abs(keep[i]) <= (tb_real)TRID_P_RECURRENCE_GROWTH);
     return __any_sync(TB_FULL_WARP, grown);
+}
+
+/* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
+   with `shift`, `outside` is the m of the row visited just before the group's rows.
+   Lanes    all 32 of the warp
+   Leaves   `keep`, of TRID_RECURRENCE_LEN elements, for trid_warp_recurrence
+   Returns  whether lanes must take turns, because the recurrence grows somewhere in the warp */
+TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
+                                   tb_real *keep)
+{
+    trid_p_recurrence r = {k, up, shift, m, m[up ? k - 1 : 0]};
+    int rank = trid_warp_rank(lanes);
+    if (shift) r.edge = trid_p_recurrence_shuffle(lanes, up, m[up ? 0 : k - 1], 1);
+    if (shift && rank == (up ? lanes - 1 : 0)) r.edge = outside;
+    if (first) r.edge = 0;
+    tb_real p = trid_p_recurrence_product(r);
+    keep[TRID_P_RECURRENCE_EDGE] = r.edge;
+    TB_UNROLL
+    for (int i = 0; i < 5; i++) {
+        keep[i] = p;
+        if (1 << i < lanes) {
+            tb_real before = trid_p_recurrence_shuffle(lanes, up, p, 1 << i);
+            if (up ? rank + (1 << i) < lanes : rank >= 1 << i) p *= before;
+        }
+    }
+    keep[5] = p;
+    return trid_warp_recurrence_turns(lanes, keep);
 }
 
 /* Scans a recurrence over the lanes of a group, where this lane is number `rank`. q is the last unknown of the lane's

@@ -19,9 +19,9 @@ struct adi3d_p_yz_shape {
         vectors = lines / wide,
         alone = adi3d_p_independent(axis), /* whether lines are solved with factors */
         factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows),
-        /* Shared memory holds faces, the solver's numbers, the ring, and tables: factors, or cells and numbers. Row r
-           of a slice of the ring begins at (r + r / rows) * lines, so that the rows that a warp's partitions read
-           together are in different banks. */
+        /* Shared memory holds faces, the solver's numbers, the ring, and tables (factors, or cells and numbers; in the
+           downward sweep also its planes' factors). Row r of a slice of the ring begins at (r + r / rows) * lines, so
+           that the rows that a warp's partitions read together are in different banks. */
         solver = 16 * lines,
         ring = solver + (TRID_INTERLEAVED_LEN(lines, parts, TRID_BANKS) + 3) / 4 * 4,
         slice = parts * (rows + 1) * lines
@@ -203,7 +203,7 @@ TB_D void adi3d_p_yz_substitute(const adi3d_p_yz_march &m, int k, adi3d_p_yz_abo
         d[r] = above->z[r] = factors[0] * d[r] - factors[1] * above->z[r] - factors[2] * above->before[r];
 }
 
-/* Writes the line. If the kernel ends the stage, it first adds w and applies exercise. */
+/* Writes the line. A kernel that ends the stage first adds w and, in the last stage, applies exercise. */
 template <class shape>
 TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m,
                             const adi3d_p_yz_line &l, const tb_real *here, tb_real *d)
@@ -233,8 +233,8 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
 
 /* Solves along y or z, with lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
    through the lines at its places along x, one after another along the remaining axis (z for lines along y, and y for
-   lines along z), and prefetches the next depth - 1 lines at each place. If it ends the stage, it prefetches w as well
-   where `staged` is set, and otherwise reads w when that is due. The downward sweep marches from the last plane of a
+   lines along z), and prefetches the next depth - 1 lines at each place. A kernel that ends the stage also prefetches w
+   if `staged` is set, and otherwise reads w when it needs it. The downward sweep marches from the last plane of a
    partition to its first: it substitutes back along z, solves along y and ends the stage. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads)
@@ -334,8 +334,8 @@ static inline int adi3d_p_device_yz(adi3d_p_queue *on, const adi3d_p_device &h, 
     return done;
 }
 
-/* Launches stage s: the upward and downward sweeps if the step allows them, otherwise the solves along each axis.
-   Returns whether the sweeps were launched. */
+/* Launches stage s: for a first stage the upward and downward sweeps, if the step allows them; otherwise the solves
+   along each axis. Returns whether the sweeps were launched. */
 template <int unused>
 static inline int adi3d_p_device_stage(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {

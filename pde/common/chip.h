@@ -1,5 +1,5 @@
-/* chip.h - a room of fd1d.h, adi2d.h and adi3d.h: the common operations of a problem's threads, in a block or a
-   cluster. MIT licence, see LICENSE. */
+/* chip.h - a room of fd1d.h, adi2d.h and adi3d.h: operations that all threads of a problem take part in, in a block or
+   a cluster. MIT licence, see LICENSE. */
 #ifndef FD_COMMON_CHIP_H
 #define FD_COMMON_CHIP_H
 
@@ -17,8 +17,8 @@ TB_D void fd_p_chip_sync(int blocks)
         __syncthreads();
 }
 
-/* Returns the least index that any of a problem's threads passes, in each of them; `least` is a word of each block's
-   shared memory. */
+/* Returns to all threads of a problem the least index that any of them passes. `least` is a word of each block's shared
+   memory. */
 TB_D int fd_p_chip_least(int blocks, int index, int *least)
 {
     if (trid_block_thread() == 0) *least = FD_P_NONE;

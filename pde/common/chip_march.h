@@ -16,15 +16,15 @@ TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
     return (tb_real *)(memory + h.u) + fd_p_chip_at(h, at);
 }
 
-/* Returns the terms that faces add to F of an array's values at point (i, j, k), at the step's start (end 0) or end
-   (1). */
+/* Returns the sum of the terms that faces add to F of an array's values at point (i, j, k), at the step's start (end 0)
+   or end (1). */
 FD_P_CALLED_D tb_real fd_p_chip_faces(const fd_p_chip &h, int array, int end, int i, int j, int k)
 {
     const int index[3] = {i, j, k};
     return fd_p_faces_add(h, fd_p_chip_step(h, h.memory), end, array, index);
 }
 
-/* Copies step k from device memory. */
+/* Copies step k from device memory to shared memory. */
 TB_D void fd_p_chip_fetch_step(const fd_p_chip &h, unsigned char *memory, int k)
 {
     const int words = (int)(sizeof(fd_p_step) / sizeof(int));
@@ -47,8 +47,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Writes the results of time `time`: 0 is today, 1 + d is date d. Each block writes its rows of the grid, and the last
-   block also the elements beyond the problem's last row. The first block writes the values at spots. */
+/* Writes the results at `time`, 0 for today or 1 + a date. Each block writes its part of the batch's grid, and the last
+   block also all that follows. The first block writes the values at spots. */
 FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
@@ -78,8 +78,8 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
     }
 }
 
-/* Applies the events at a date to the block's rows. The new values wait in device memory until no block reads the old
-   ones. */
+/* Applies the events at a date, except FD_RECORD, to the block's rows. The new values wait in device memory until no
+   block reads the old ones. */
 FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 {
     const fd_p_step &step = fd_p_chip_step(h, memory);
@@ -108,7 +108,8 @@ FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
 }
 
 /* Returns the first point of the grid whose value is not finite. With `terms`, returns instead the first point whose
-   terms are not finite at the step's start or end. Leaves the thread's largest magnitude in *largest. */
+   terms are not finite at the step's start or end. Leaves the largest magnitude of the thread's values in
+   *largest. */
 FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
     const fd_p_step &step = fd_p_chip_step(h, memory);
@@ -136,9 +137,9 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
     return status;
 }
 
-/* Marches the problem. make() takes a step, after which the whole cluster can read the new values. With `watched`, it
-   searches the terms before each step and the values after it for numbers that are not finite; otherwise only the
-   values at the end. */
+/* Marches the problem. make() takes a step, after which the whole cluster can read the new values. If `watched`
+   is set, the terms before each step and the values after it are checked to be finite; otherwise only the values at the
+   end. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {
@@ -177,7 +178,7 @@ TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched,
 }
 
 /* Solves a prepared problem with march(watched), and writes its results. A march that ends in a number that is not
-   finite is repeated with `watched` set. */
+   finite is repeated with `watched` set, so that its status names the step. */
 template <class march_type>
 TB_D void fd_p_chip_problem(const fd_p_chip &h, unsigned char *memory, march_type march)
 {

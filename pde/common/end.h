@@ -1,8 +1,9 @@
-/* end.h - the last room of the solvers in pde/: undefines a model's macros after both precisions have been read.
+/* end.h - the last room of the solvers in pde/, read once for each model: refuses functions without their macros, and
+   undefines the model's macros.
    MIT licence, see LICENSE. */
 
-/* A function of the model whose macro is not defined would never be called. Its name becomes a type here, so that the
-   function does not compile ("redeclared"). */
+/* A function of the model whose macro is not defined would never be called. Here its name becomes a type, so that the
+   program does not compile ("redeclared"). */
 #ifndef FD_MODEL_FACE
 typedef char FD_MODEL_OF(face);
 #endif

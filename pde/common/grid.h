@@ -5,8 +5,8 @@
 /* A problem as kernels see it, wherever its grid lies. */
 struct fd_p_field {
     fd_p_tables t;
-    int n[3], face[3][2]; /* the points of each axis, 1 for an axis that the model lacks; the kinds of its faces */
-    int adds, makes[3];   /* whether faces add to F; whether an axis's faces have computed rows (fd_p_make_faces) */
+    int n[3], face[3][2]; /* each axis's points, 1 for an axis that the model lacks; the kinds of its faces */
+    int adds, makes[3];   /* whether any face adds to F; whether fd_p_make_faces makes rows of an axis's faces */
 };
 
 /* A problem whose grid is in device memory, with rows of `pitch` elements. All pointers are to device memory. */
@@ -61,9 +61,9 @@ TB_HD tb_real fd_p_apply_mixed(const fd_cell *cell, const fd_terms *terms, const
     return fd_p_mix(terms, cross);
 }
 
-/* Returns `mixed` * F_0 + `own` * (F_1 + F_2 + F_3) at a point, without the faces' terms, from the values around it, as
-   fd_p_apply_mixed takes them. fd_p_host_mixed and the march along x in device_x.h compute the mixed terms of many
-   points at once.
+/* Returns `mixed` * F_0 + `own` * (F_1 + F_2 (+ F_3)) at a point, without the faces' terms, from the values around it,
+   as fd_p_apply_mixed takes them. The host (fd_p_host_mixed) and the marching kernel of device_x.h form mixed terms in
+   ways of their own.
    Cost     with three factors it reads 19 values; about 50 operations for all mixed terms and 30 for the others */
 TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
 {
@@ -135,7 +135,7 @@ TB_D tb_real fd_p_face_adds(const grid_type &h, const fd_p_step &step, int end, 
     return sum;
 }
 
-/* Returns the terms that the faces of all axes add to F(v) at a point. */
+/* Returns the sum of the terms that the faces of all axes add to F(v) at a point. */
 template <class grid_type, class array_type>
 TB_D tb_real fd_p_faces_add(const grid_type &h, const fd_p_step &step, int end, array_type v, const int *index)
 {
@@ -167,7 +167,7 @@ TB_D tb_real fd_p_change_at(const grid_type &h, const fd_p_step &step, const int
             fd_p_face_change<axis>(h, step, index));
 }
 
-/* Returns base[0] F_0(v) + base[1] (F_1 + F_2 + F_3)(v) at a point, with the faces' terms, from device memory. */
+/* Returns base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) at a point, with the faces' terms, from device memory. */
 TB_D tb_real fd_p_grid_apply(const fd_p_grid &h, const fd_p_step &step, int end, const tb_real *v, const int *index,
                              const tb_real *base)
 {
@@ -233,9 +233,10 @@ TB_D void fd_p_line_rows(const fd_p_grid &h, const fd_p_step &step, fd_numbers *
 /* Computes the boundary rows of a line at FD_VALUE and FD_DEGENERATE faces, if they are among a lane's rows from
    `first` on. `made` receives them: 16 elements of shared memory per line, 8 for each side. The first three are the
    row's a, b, c. The fourth is the right-hand side if the face's value is given, otherwise the multiple of the
-   neighbour's right-hand side that is added to the face's. The fifth is the neighbour's right-hand side if another lane
-   holds it (right_of(m)). Call this before the code that needs many registers. Solutions are differences from w, which
-   points to the line's first point; the line's points are `stride` apart. */
+   neighbour's right-hand side that is added to the face's. The fifth is the neighbour's right-hand side, right_of(m),
+   if the face is FD_DEGENERATE and another lane holds the neighbour; otherwise 0. Call this before the code that needs
+   many registers. Solutions are differences from w, which points to the line's first element; the next is `stride`
+   further on. */
 template <int axis, int rows, class right_type>
 TB_D void fd_p_make_faces(const fd_p_grid &h, const fd_p_step &step, int first, const int *line, const tb_real *w,
                           int stride, right_type right_of, tb_real *made)
@@ -256,7 +257,7 @@ TB_D void fd_p_make_faces(const fd_p_grid &h, const fd_p_step &step, int first, 
 }
 
 /* Replaces row r by a boundary row: the computed one or, if there is none, the row without the couplings that would
-   prevent dominance (fd_lane_lag). If `a` is null, it sets only the right-hand side; if d is null, only the matrix. */
+   prevent dominance (fd_lane_lag). If `a` is null, only the right-hand side is set; if d is null, only the matrix. */
 TB_D void fd_p_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb_real *a, tb_real *b, tb_real *c,
                         tb_real *d)
 {
@@ -290,8 +291,8 @@ TB_D void fd_p_put_faces(const fd_p_grid &h, int first, const tb_real *made, tb_
         if (first + r == last) fd_p_put_face(kind, made + 8, near_by(r), r, a, b, c, d);
 }
 
-/* Returns a function for fd_p_line_rows that yields cells and numbers of an axis's points from `first` on; beyond
-   the last point, those of the last. */
+/* Returns the function `take` of fd_p_line_rows for an axis's points from `first` on. Beyond the last point it takes
+   the last point's cell and numbers. */
 template <int axis>
 TB_D auto fd_p_line_own(const fd_p_grid &h, int first)
 {

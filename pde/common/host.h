@@ -94,8 +94,8 @@ TB_HOST void fd_p_host_begin(const fd_p_host *h)
 
 /* ---- between steps ----------------------------------------------------------------------------------------------- */
 
-/* Applies the events at a date to a worker's rows, from a copy of the values in the memory of the differences. A change
-   may raise *given, the largest magnitude that the march is given. */
+/* Applies the events at a date, except FD_RECORD, to a worker's rows, from a copy of the values in the memory of the
+   differences. A change may raise *given, the largest magnitude that the march is given. */
 TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *given)
 {
     const int *n = h->n, date = step->data.date, first = fd_p_host_share(h, n[1] * n[2], h->worker);
@@ -122,7 +122,7 @@ TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *give
     fd_p_host_meet(h);
 }
 
-/* Writes the results at `time`, which is 1 + a date. */
+/* Writes a worker's part of the results at `time`, which is 1 + a date. */
 TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
 {
     const long long stride[3] = {1, (long long)h->pitch, (long long)h->plane};
@@ -193,9 +193,9 @@ TB_HOST fd_status fd_p_host_march(const fd_p_host *h)
     return fd_p_host_end(h, given);
 }
 
-/* Does a worker's part of problem `which`, after all workers have laid out its memory. A march that ends in a value
-   that is not finite is repeated with h->watched set, so that its status names the step. All ways to solve a problem on
-   the host call this function and give the same bits. */
+/* Does a worker's part of problem `which`. A march that ends in a value that is not finite is repeated with h->watched
+   set, so that its status names the step. All ways to solve a problem of two or three factors on the host call this
+   function, and give the same bits. */
 FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *parameters, int which)
 {
     const fd_batch *batch = h->batch;
@@ -226,8 +226,8 @@ TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
                  : fd_p_host_lay_out(batch, 0, workers, NULL, NULL);
 }
 
-/* Returns whether MODEL_host's workers take problems of their own: if there are as many problems as workers, or if
-   waiting for each other would cost more than sharing saves. */
+/* Returns whether MODEL_host's workers take problems of their own: if there are at least as many problems as workers,
+   or if waiting for each other would cost more than sharing saves. */
 TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
 {
     if (workers < 2 || fd_p_sizes(FD_FACTORS, batch)) return 0;
@@ -247,12 +247,12 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
    Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
             aligned as by malloc; 0 <= `from`, `to` <= batch->problems
    Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
-            refused, each of these problems receives the call's status and, if the batch's sizes are valid, NaN
+            refused, each of these problems receives the call's status and, if its results' sizes are valid, NaN
    Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned
             memory; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, in
             which case no problem is touched
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
-            over memory, six in a second stage */
+            over memory, six in a second stage; American exercise adds more (docs/adi3d.md) */
 TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int from, int to,
                              void *memory, size_t bytes)
 {
@@ -289,9 +289,9 @@ TB_HOST int fd_host_worker(const fd_batch *batch, const fd_model_parameters *par
 }
 
 /* Solves the problems of a batch with `workers` threads of OpenMP if the program is compiled with OpenMP, otherwise in
-   the calling thread. Each thread takes problems of its own if there are as many problems as threads, or if with two
-   factors there are fewer than FD_P_WORTH_SHARING points per thread; otherwise all threads share each problem. Either
-   way the results are the same to the bit.
+   the calling thread. Each thread takes problems of its own if there are at least as many problems as threads or if,
+   with two factors, a grid has fewer than FD_P_WORTH_SHARING points per thread. Otherwise all threads share each
+   problem. Either way the results are the same to the bit.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */

@@ -27,7 +27,7 @@
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;
-    int ends; /* whether the result ends the step */
+    int ends; /* whether the results end a step that is not a product */
     const tb_real *from, *w;
     tb_real *to;
     size_t row, w_row, w_line;
@@ -202,15 +202,15 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, the results include w. Then,
-   and always with two factors, an array keeps the solutions of a row for the next one. Applies early exercise to
+/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, the results include w. An
+   array then keeps the solutions of a row for the next one; with two factors it always does. Applies early exercise to
    results that end the step. In lanes on a face of x whose value is given, the right-hand side is the solution. */
 FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums, const fd_p_host_lines *of)
 {
     const int n = h->n[axis], fixed = axis > 0 ? fd_p_host_fixed(h, lines, of->i) : 0;
     const int exercised = of->ends && h->t.problem->exercise != FD_EUROPEAN;
     const tb_real times = of->times, plus = of->plus;
-    const int keeps = sums || FD_FACTORS == 2; /* with two factors compilers keep the lines in registers */
+    const int keeps = sums || FD_FACTORS == 2; /* with two factors compilers hold `kept` in registers */
     tb_real kept[FD_P_HOST_LANES] = {0};
     for (int m = n - 1; m >= 0; m--) {
         const size_t row = (size_t)m * of->row, next = (size_t)(m > 6 ? m - 6 : 0) * of->row;
@@ -289,7 +289,7 @@ TB_HOST void fd_p_host_x(const fd_p_host *h, int s, int group, int k, const fd_p
     fd_p_host_forward(h, 0, &of);
     fd_p_host_back(h, 0, &of);
     fd_p_host_transpose(n, lines, h->tile, FD_P_HOST_LANES, h->d + at, pitch);
-    /* The part of the right-hand side along y that a step with changing coefficients adds. */
+    /* The part of the right-hand side along y that a step with step->changes adds. */
     for (int b = 0; b < lines; b++) {
         const fd_p_host_at row = {step, s, j + b, k};
         fd_p_host_change(h, 1, &row, h->d + at + (size_t)b * pitch);
@@ -319,12 +319,12 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, i
     }
 }
 
-/* Does a worker's part of a step: in the sweep before the last axis, its planes or, with two factors, its groups of
-   rows; in the sweep along the last axis, its rows of all planes or, with two factors, its groups of columns. */
+/* Does a worker's part of a step: in each stage's first sweep its planes or, with two factors, its groups of rows; in
+   the second sweep, along the last axis, its rows of all planes or, with two factors, its groups of columns. */
 TB_HOST void fd_p_host_step(const fd_p_host *h, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, rows = fd_p_host_groups(n[1]), columns = fd_p_host_groups(n[0]);
-    const int first = FD_FACTORS > 2 ? n[2] : rows, last = FD_FACTORS > 2 ? n[1] : columns; /* shared in each sweep */
+    const int first = FD_FACTORS > 2 ? n[2] : rows, last = FD_FACTORS > 2 ? n[1] : columns; /* shared out per sweep */
     for (int s = 0; s < step->data.stages; s++) {
         for (int at = fd_p_host_share(h, first, w); at < fd_p_host_share(h, first, w + 1); at++) {
             if (FD_FACTORS == 2) fd_p_host_x(h, s, at, 0, step);

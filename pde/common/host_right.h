@@ -50,15 +50,15 @@ typedef struct {
     void *context;
     int *slot;                 /* each worker's index (fd_p_host_least) */
     fd_p_findings *findings;   /* each worker's findings, while all visit the problem's points */
-    size_t pitch, plane, wide; /* wide: elements between rows in the arrays `rows` and `slopes` */
-    tb_real *spread;           /* the cells along x, number by number, pitch apart, and fd_p_first's two weights */
+    size_t pitch, plane, wide; /* wide: the distance between rows in the arrays `rows` and `slopes` */
+    tb_real *spread;           /* for x, number by number, pitch apart: the cells, then the two factors of fd_p_first */
     tb_real *u, *z, *d;        /* values, a first stage's values, right-hand sides and differences */
     tb_real *extra;            /* the exercise multiplier, or null */
     tb_real *rows, *slopes;    /* the worker's own: right-hand sides; slopes (fd_p_host_slopes_of) */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions, factors of back substitution */
 } fd_p_host;
 
-/* Sets the numbers of points, and the distances between a grid's rows and planes. */
+/* Sets the numbers of points, and the distances between rows and between planes. */
 TB_HOST void fd_p_host_shape(const int *n, fd_p_host *h)
 {
     const size_t line = 128 / sizeof(tb_real);
@@ -83,7 +83,7 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const int longer = h.n[1] > h.n[0] ? h.n[1] : h.n[0], most = h.n[2] > longer ? h.n[2] : longer;
     const size_t line = 128 / sizeof(tb_real), longest = (size_t)fd_p_padded_to(FD_P_MOST_LANES, most);
     const size_t grid = fd_p_round((h.plane * (size_t)h.n[2] + 2 * line) * sizeof(tb_real));
-    const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* as planes: odd lines */
+    const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* odd, as planes */
     const size_t rows = fd_p_round(FD_P_ROWS * h.wide * sizeof(tb_real));
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
     size_t used = fd_p_lay_out(batch, 0, memory, &h.t);
@@ -224,9 +224,9 @@ FD_P_FLAT void fd_p_host_slopes(int whole, fd_cell cell, const tb_real *low, con
     for (int i = 0; i < whole; i++) out[i] = fd_p_first(down, up, low[i], here[i], high[i]);
 }
 
-/* Adds `scale` * (F_1 + F_2 (+ F_3))(v) to `out` along a row. If there is a mixed term of x and y, also computes v's
-   slopes along y. The rows that are written are restrict parameters, because gcc heeds restrict on parameters but not
-   on variables. */
+/* Adds `scale` * (F_1 + F_2 (+ F_3))(v), without the faces' terms, to `out` along a row. If there is a mixed term of x
+   and y, also computes v's slopes along y. The rows that are written are restrict parameters, because gcc heeds
+   restrict on parameters but not on variables. */
 FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real scale,
                              const fd_p_host_along *v, tb_real *FD_P_RESTRICT slopes, tb_real *FD_P_RESTRICT out)
 {
@@ -246,8 +246,8 @@ FD_P_FLAT void fd_p_host_own(const fd_p_host *h, const fd_p_host_at *at, const t
     }
 }
 
-/* Adds `mixed` * F_0 to `out` along a row, from the slopes along y (dy) and along z (dz) at its points. dz also holds
-   the slopes along z of the row's neighbours along y. */
+/* Adds `mixed` * F_0 to `out` along a row, from the row's slopes along y (dy) and along z (dz). dz also holds the
+   slopes along z of the row's neighbours along y. */
 FD_P_FLAT void fd_p_host_mixed(const fd_p_host *h, const fd_p_host_at *at, const tb_real *time, tb_real mixed,
                                const fd_p_host_along *dy, const fd_p_host_along *dz, tb_real *FD_P_RESTRICT out)
 {
@@ -312,9 +312,9 @@ TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, con
 }
 
 /* Adds base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) to `out` along a row, with `base` of the step data. v holds the
-   values at the step's start or, if `more` is set, a first stage's values at its end. Call it for consecutive rows, the
-   first with `first` set. Slopes along z, whose differences are mixed derivatives, are then computed once a row: each
-   later call computes those of row j + 1. */
+   values at the step's start or, if `more` is set, a first stage's values, with the coefficients at the step's end.
+   Call it for consecutive rows, the first with `first` set. Each later call then computes the slopes along z, whose
+   differences are mixed derivatives, of row j + 1 alone. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int more, int first, tb_real *out)
 {
     const tb_real *v = more ? h->z : h->u, *time = at->step->time[more], *base = at->step->data.base[at->s] + 2 * more;
@@ -342,9 +342,9 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
     for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, v, at, more, base[1], out);
 }
 
-/* Adds to `out`, along a row, `size` times the change of F_axis(u) when the coefficients at the step's end replace
-   those at its start. This is part of the axis's right-hand side if the two differ, except in a stage that solves for
-   the change from a first stage's values, and except at faces of x whose value is given. */
+/* Adds size (F_axis(u) at the step's end - F_axis(u) at its start) to `out` along a row, as a part of the axis's
+   right-hand side. This part is 0 without step->changes, in a second stage with step->data.about, and at faces of x
+   whose value is given. */
 FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_at *at, tb_real *FD_P_RESTRICT out)
 {
     const fd_p_step *step = at->step;
@@ -369,7 +369,7 @@ FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_
     if (fixed[1]) out[n - 1] = last;
 }
 
-/* Computes a row of a stage's right-hand side, for the solve along x; rows as in fd_p_host_apply. */
+/* Computes a row of a stage's right-hand side, for the solve along x. Call it for rows as fd_p_host_apply. */
 TB_HOST void fd_p_host_right(const fd_p_host *h, const fd_p_host_at *at, int first, tb_real *FD_P_RESTRICT out)
 {
     const tb_real dt = at->step->data.dt;

@@ -9,14 +9,14 @@
            holds the data of one problem for the functions below
        FD_NUMBERS(MODEL, x, half_square, slope)
        FD_HD void MODEL_of_x(const MODEL_parameters *p, double at, MODEL_x_f64 *x) { x->half_square = at * at / 2; .. }
-           names the numbers that are computed once at each point of the axis x, in double precision, and computes them.
-           Expensive work belongs here. Likewise for y and z, and for t, whose numbers are computed for the times of
-           each step
+           names the numbers of a point of the axis x, and computes them in double precision. They are computed before
+           the march, so expensive work belongs here. Likewise for y and z, and for t, whose numbers are computed for
+           the times of each step
        FD_NO_NUMBERS(MODEL, t)
            says that time needs no numbers; likewise for an axis. Without numbers of t the terms do not depend on time
        FD_TERMS(1, MODEL, terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
            gives the number of factors, 1 to 3, and sets the terms of the equation at a point (fd_terms), which are 0
-           initially. p points to the parameters. x->at is the coordinate and x->half_square one of its numbers;
+           initially. p points to the parameters. x->at is the coordinate and x->half_square a number of x;
            likewise for y and z. t->NAME is a number of the time, and `real` is float or double. The statements become
            two functions, one for each precision. They are called for each point and, unless their results are stored,
            in each step
@@ -39,12 +39,12 @@
                           without it there are none, and none are computed
    Two more macros are promises. Each is a sum of 1, 2 and 4 for the axes x, y and z:
        FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
-                             may. It saves time along y in two factors, if steps are products of factors
+                             may. In two factors it saves time along y, if steps are products of factors
        FD_MODEL_INDEPENDENT  drift and diffusion along such an axis, and kill, depend only on the axis's own numbers and
                              on time: all lines along the axis share one matrix. It saves time on a GPU. With two
-                             factors it does so along y: in MODEL_onchip, if batch.kind is ADI2D_PRODUCTS and nothing
-                             along y depends on time; in MODEL_naive and MODEL_coalesced, in double precision. With
-                             three factors it does so in MODEL_device, along each axis (adi3d.h)
+                             factors it does so along y: in MODEL_onchip, if batch.kind is ADI2D_PRODUCTS and the model
+                             has FD_MODEL_STEADY along y or no numbers of t; in MODEL_naive and MODEL_coalesced, in
+                             double precision. With three factors it does so in MODEL_device (adi3d.h)
    FD_MODEL_MIXED and these promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
    FD_NOT_INDEPENDENT). At a face whose slope is given, the mixed derivative is taken as 0. With mixed terms, a slope
    that varies along the face therefore costs an order in space. */

@@ -51,7 +51,7 @@ typedef struct {
     fd_cell *cell[3];
     tb_real *far_of[3];    /* as fd_cells leaves it */
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
-    int room[3];           /* the batch's points, padded; elements beyond the last point repeat its numbers */
+    int room[3];           /* the batch's points, padded; beyond the last point its numbers are repeated */
     fd_interval *interval; /* the intervals between the dates, in the order of the march */
     tb_real *time;         /* number q of step k, for its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
 #if FD_FACTORS > 1
@@ -164,7 +164,7 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         }
 }
 
-/* Computes the points of the axes; those of an axis that was refused are arbitrary. */
+/* Computes or copies the points of the axes; those of an axis that was refused are arbitrary. */
 TB_HD void fd_p_place_points(const fd_p_tables *t, int thread, int threads)
 {
     const fd_p_findings *found = t->found;
@@ -186,7 +186,7 @@ TB_HD void fd_p_check_points(const fd_p_tables *t, int thread, int threads)
                 fd_p_least(&found->fault[FD_P_AT_POINTS + d], i);
 }
 
-/* Returns the first axis in which a spot is outside the grid, or -1. */
+/* Returns the first axis along which a spot is outside the grid, or -1. */
 TB_HD int fd_p_outside(const fd_p_tables *t, int spot)
 {
     for (int d = 0; d < FD_FACTORS; d++) {
@@ -223,8 +223,9 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
     }
 }
 
-/* Computes the steps and the model's numbers at their times. Finds numbers that are not finite, the longest explicit
-   step, with several factors steps that are too short, and with two the largest theta dt. */
+/* Computes the model's numbers at the times of the steps, and the steps if t->step is not null. Finds numbers that are
+   not finite, the longest explicit step, with several factors steps that are too short, and with two the largest
+   theta dt. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     const int numbers = fd_p_numbers(3);
@@ -270,7 +271,7 @@ TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
     return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }
 
-/* Returns the largest of `most` and the magnitudes that the faces at a point are given at time 0: of a value, or of a
+/* Returns the largest of `most` and the magnitudes of what the faces at a point are given at time 0: a value, or a
    slope times the length of the axis. */
 TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, int most)
 {
@@ -299,7 +300,7 @@ TB_HD int fd_p_lanes(int lines, int threads)
     return alone ? 1 : lines * 8 >= threads ? 8 : lines * 16 >= threads ? 16 : 32;
 }
 
-/* Computes the final values, and finds the largest magnitude that the march is given by them and by faces. */
+/* Computes the final values, and finds the largest magnitude of these and of what faces are given (fd_p_given). */
 TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -333,7 +334,7 @@ enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* s
 /* Returns 0 if the longest explicit step of the march is short enough at a point with these terms; otherwise a number
    that is least for the fastest point: the 1 / dt that it needs, as fd_p_larger stores it, negated. Couplings bound dt
    so that the fastest wave does not overshoot. Drifts bound it too: in each step, the phase of a wave along an axis
-   turns by at most (above - below) dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
+   turns by at most |above - below| dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
    damping. Growth by a factor of e until time 0 is allowed. */
 TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
 {
@@ -369,9 +370,9 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
 
 /* Returns whether the terms at a point are ill-posed. They are if a diffusion is negative; if mixed^2 exceeds
    4 diffusion_i diffusion_j for a declared pair; or if several pairs are declared, and the matrix of correlations is
-   not positive semidefinite. The last two allow for 256 unit roundoffs and for underflow. The matrix's determinant is
-   taken times 4 diffusion_1 diffusion_2 diffusion_3, so that no square root keeps compilers from vectorising; if that
-   product is 0, the pairs suffice. */
+   not positive semidefinite. The last two allow for rounding. The matrix's determinant is taken times
+   4 diffusion_1 diffusion_2 diffusion_3, so that no square root keeps compilers from vectorising; if that product is 0,
+   the pairs suffice. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
@@ -391,8 +392,8 @@ TB_HD int fd_p_ill_posed(fd_terms terms)
 }
 
 /* Returns what is wrong with the terms at a point of FD_DEGENERATE faces, as a sum of fd/march.h's constants. A drift
-   is wrong if it points out of the face and would cross more than the cell next to the face by maturity. A smaller
-   drift does no harm: errors grow by a factor of e^1.5 for each cell that it crosses. A diffusion, which the face
+   is wrong if it points out of the face and would cross more than the cell next to the face by maturity. Errors grow by
+   a factor of e^1.5 for each cell that it crosses, so a smaller drift does little harm. A diffusion, which the face
    omits, is wrong if it exceeds a hundredth of that at the next point. */
 TB_HD int fd_p_not_degenerate(const fd_p_tables *t, const int *at, const tb_real *time)
 {
@@ -411,7 +412,7 @@ TB_HD int fd_p_not_degenerate(const fd_p_tables *t, const int *at, const tb_real
     return wrong;
 }
 
-/* Returns whether the terms along an axis, or kill, differ. */
+/* Returns whether drift or diffusion along an axis, or kill, differ. */
 TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
 {
     return fd_p_differ(one.drift[axis], other.drift[axis]) | fd_p_differ(one.diffusion[axis], other.diffusion[axis]) |
@@ -419,7 +420,7 @@ TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
 }
 
 /* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's constants. `changes` says
-   whether the time's numbers differ from those at the march's start; `first` holds the numbers of the axes' first
+   whether the time's numbers differ from those at the first step's start; `first` holds the numbers of the axes' first
    points. */
 TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, const fd_numbers *first, fd_terms terms,
                       const tb_real *time, int changes)
@@ -463,7 +464,7 @@ TB_HD fd_p_looks fd_p_look_along(const fd_p_tables *t, fd_numbers *own, const fd
 }
 
 /* Checks the terms at the points `from`, `from + stride`, .. below `to` of the line along x with these indices, at the
-   end of step k. Points whose value is given are not checked. */
+   end of step k, and looks for sources. Points whose value is given are left out. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const int *points = t->found->points;
@@ -494,7 +495,8 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
 }
 
 /* Returns how many rows at the points of fd_p_look, including points whose value is given, are not diagonally dominant
-   in step k, whose theta dt is `size`. Finds points that are too fast for explicit steps. */
+   with the coefficients at the end of step k and with theta dt `size`. Finds points that are too fast for explicit
+   steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real size, int from, int to, int stride)
 {
     const tb_real *time = fd_p_time_of(t, k, 1);
@@ -515,8 +517,8 @@ TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, tb_real
 }
 
 /* Returns the step in which look 0, 1 or 2 checks a line: the first step, the last, or one chosen for the line, to find
-   changes in between. With one factor each point is a line. Returns -1, for no step, if a later step's numbers of time
-   equal the first step's. */
+   changes in between. With one factor each point is a line. Returns -1, for no step, if look is not 0 and the step's
+   numbers of time equal the first step's. */
 TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 {
     const int steps = t->found->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : (line + steps / 2) % steps;
@@ -525,8 +527,9 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 
 /* Checks the terms at all points whose value is not given, in the steps of fd_p_looked_at, and finds out whether any of
    these points has a source. Counts the rows of the first and the last step, at all points, that are not dominant. If
-   both steps are equal, rows are computed once and counted twice. With two factors, rows with the largest theta dt are
-   counted separately: if they are dominant, so are those of shorter steps with the same coefficients. */
+   both steps are equal, rows are computed once and counted twice. With two factors, rows with the march's largest theta
+   dt are counted too, in too_long, if neither step has it: if they are dominant, so are those of shorter steps with the
+   same coefficients. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -564,7 +567,7 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 }
 
 /* Returns the status of the terms at a point, in the first of the steps of fd_p_looked_at (look 0, 1, 2) in which they
-   are wrong. */
+   are wrong or not finite. */
 TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 {
     int index[3];

@@ -3,27 +3,30 @@
    MIT licence, see LICENSE.
 
    Common contract of fd1d.h, adi2d.h and adi3d.h:
-     Problem  0 in a field means its first choice, or none. Where faces meet, a value given along x takes precedence
+     Problem  docs/zero.md says what 0 means in each field. Where faces meet, a value given along x takes precedence
               over one along y, and a value given along y over one along z.
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that is
               refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in all problems, with the axis if batch.points is out of range. If the statuses are in device
-              memory, it leaves FD_BAD_ARGUMENT there, without an axis, whatever the error. If the sizes of the batch
-              are valid, a call that is refused also leaves NaN in all results.
-     Checks   Before the march, the model's numbers and final values are checked at all points (FD_MODEL_NAN,
-              FD_FINAL_NAN). The terms are checked at all points whose value is not given, in the first step, the last
-              step and a step chosen for each line (with one factor, for each point): FD_MODEL_NAN; FD_ILL_POSED (a
-              diffusion is negative, or mixed terms are too large for the diffusions: mixed^2 > 4 diffusion_x
-              diffusion_y, or, with several mixed terms, their correlations are not positive semidefinite); FD_OUTWARD
-              (a drift points out of an FD_DEGENERATE face and crosses more than a cell by maturity); FD_NOT_DEGENERATE
-              (a diffusion at an FD_DEGENERATE face exceeds a hundredth of that at the next point); and, for broken
-              promises of the model, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
+              its status in its problems, with the axis if batch.points is out of range. If the statuses are in device
+              memory, it leaves FD_BAD_ARGUMENT there, without an axis, whatever the error. It leaves NaN in all other
+              results, unless the sizes of these are wrong (fd_p_results_sized).
+     Checks   Before the march, the model's numbers are checked at all points and in all steps (FD_MODEL_NAN), and final
+              values at all points (FD_FINAL_NAN). The terms are checked at all points whose value is not given, in the
+              first step, the last step and a step chosen for each line (with one factor, for each point):
+              FD_MODEL_NAN; FD_ILL_POSED (a diffusion is negative, or mixed terms are too large for the diffusions:
+              mixed^2 > 4 diffusion_i diffusion_j for a pair of axes or, with several pairs, a matrix of correlations
+              that is not positive semidefinite); FD_OUTWARD (a drift points out of an FD_DEGENERATE face and would
+              cross more than a cell by maturity); FD_NOT_DEGENERATE (a diffusion at an FD_DEGENERATE face exceeds a
+              hundredth of that at the next point); and, for broken promises of the model, FD_MIXED_UNDECLARED,
+              FD_CHANGES_UNDECLARED and FD_NOT_INDEPENDENT.
      Matrices They are solved without pivoting. At a face, couplings of the wrong sign that would prevent dominance act
               on the old values (fd_lane_lag). Inner rows that lack dominance, as where a drift exceeds its diffusion
-              and is discretised centrally, are solved unchanged. status.not_dominant counts rows of both kinds.
+              and is discretised centrally, are solved unchanged. status.not_dominant counts rows of both kinds in the
+              first and the last step.
      Growth   status.growth is the factor by which the largest magnitude grew. If it exceeds FD_MOST_GROWTH, the march
-              has failed (FD_GREW). Below that bound results may still be finite nonsense, if theta is below
-              fd_scheme_theta's, or drifts need the theta and the steps of fd_scheme_theta_drift.
+              has failed (FD_GREW). Below that bound, results may still be finite nonsense if theta is below that of
+              fd_scheme_theta or, where drifts exceed diffusion, if theta or the steps are not as fd_scheme_theta_drift
+              asks.
      Memory   The caller provides it. Only adi3d_allocate allocates; nothing is printed, and no state is retained. */
 
 #ifndef FD_COMMON_PROBLEM_H
@@ -68,7 +71,8 @@ typedef struct {
     void *context;           /* the argument of progress */
 } fd_problem;
 
-/* The value at a spot, its derivatives along each axis, and the mixed ones for the pairs of axes 12, 13 and 23. */
+/* The value at a spot, its first and second derivatives along each axis, and its mixed derivatives for the pairs of
+   axes 12, 13 and 23. */
 typedef struct {
     double value, first[3], second[3], mixed[3];
 } fd_values;
@@ -78,14 +82,14 @@ typedef struct {
     int problems;  /* 0 or more */
     int points[3]; /* the most points of any problem, for as many axes as the model has factors */
     int steps;     /* the most steps of any problem: steps + (1 + dates) * halves of its times suffice, unless dates are
-                      closer together than steps (fd_schedule) */
+                      closer together than steps; fd_schedule counts them */
     int dates;     /* the most dates of any problem */
     int spots;     /* the spots of each problem, 0 or more */
     const fd_problem *problem;
     fd_status *status;      /* of each problem */
     fd_values *values;      /* for each problem, (1 + dates) x spots of them: at time 0, then at its dates with
                                FD_RECORD; those of other dates are not written, except as NaN if the problem fails.
-                               Null if there are no spots */
+                               May be null if there are no spots */
     void *grid;             /* null; or, for each problem, 1 + dates grids at the same times, of points[0] x points[1] x
                                points[2] numbers in the precision of the call: point (i, j, k) at
                                i + points[0] (j + points[1] k); NaN beyond the last point of an axis */
@@ -161,7 +165,7 @@ TB_HD fd_plan fd_p_plan(const fd_problem *problem)
     return plan;
 }
 
-/* Checks a problem's own numbers, before anything is computed from them. */
+/* Checks a problem's sizes and choices, before anything is computed from them. */
 TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem *problem)
 {
     for (int d = 0; d < factors; d++) {
@@ -191,7 +195,7 @@ enum {
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or wrong (fd_p_untrue), in a step that is checked */
     FD_P_AT_FAST,  /* fd_p_too_fast's number */
-    FD_P_AT_STEP,  /* a step too short to be distinguished; with one factor, the first step of its segment */
+    FD_P_AT_STEP,  /* a step that is too short; with one factor, the first step of its segment */
     FD_P_AT_KIND,  /* a step that batch.kind excludes */
     FD_P_FAULTS
 };
@@ -200,14 +204,14 @@ enum { FD_P_PHASES = 7 }; /* the phases of fd_p_prepare that all solvers share *
 
 /* Findings about a problem before its march. */
 typedef struct {
-    int points[3], steps, segments, not_dominant; /* segments: groups of equal steps */
+    int points[3], steps, segments, not_dominant; /* segments: their number, for one factor */
     fd_status status;
     int given;              /* the largest magnitude that the march is given, as fd_p_larger stores it */
-    int longest;            /* likewise the longest explicit step; 0: there is none */
-    int greatest;           /* for two factors: likewise the largest theta dt of any step */
-    int too_long;           /* and how many rows are not diagonally dominant with it; 0 if the first or last step has
-                               it */
-    int sources;            /* whether any point has a source */
+    int longest;            /* the length of the longest explicit step, stored likewise; 0: there is none */
+    int greatest;           /* for two factors: the largest theta dt of any step, stored likewise */
+    int too_long;           /* how many rows are not diagonally dominant with that theta dt; they are not counted if the
+                               first or the last step has it */
+    int sources;            /* not 0 if a source has been found */
     int fault[FD_P_FAULTS]; /* least indices; FD_P_NONE if there is no fault */
     fd_map map[3];
     fd_times times; /* the problem's, with the scheme's theta in place of 0 */

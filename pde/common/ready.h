@@ -5,8 +5,8 @@
 /* A prepared problem in device memory, with the other data of its march. */
 typedef struct {
     fd_p_tables t;
-    tb_real *extra, *of; /* grids: the exercise multiplier; the base of a second stage (for three factors), and the
-                            values after a date */
+    tb_real *extra, *of; /* grids: the exercise multiplier; the values after a date and, for three factors, the
+                            right-hand side of a second stage */
 } fd_p_ready;
 
 /* The arguments of a launch. */
@@ -42,7 +42,8 @@ TB_D fd_p_ready fd_p_ready_of(const fd_p_launch &launch, int which)
 
 #if TB_LAUNCHES
 
-/* Prepares the problems, one per block. Two large blocks share a multiprocessor. */
+/* Prepares the problems, one per block. Its launch bounds let two blocks of more than 256 threads share a
+   multiprocessor. */
 template <int threads, int blocks = (threads > 256 ? 2 : 0)>
 TRID_KERNEL void __launch_bounds__(threads, blocks) fd_p_ready_kernel(const __grid_constant__ fd_p_launch launch)
 {
@@ -56,7 +57,8 @@ TRID_KERNEL void __launch_bounds__(threads, blocks) fd_p_ready_kernel(const __gr
     if (!r.t.found->status.what) fd_p_coordinates(&launch.batch, &r.t, which, thread, threads);
 }
 
-/* A kernel and the shape of its launch. `bytes` is the shared memory of a block; 0 if no kernel serves a batch. */
+/* A kernel and the shape of its launch. `bytes` is the dynamic shared memory of a block; 0 if no kernel serves a
+   batch. */
 typedef struct {
     void (*kernel)(fd_p_launch);
     int size, threads; /* blocks of a cluster, threads of a block */
@@ -123,8 +125,8 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 /* ---- the data of a block ----------------------------------------------------------------------------------------- */
 
 /* A block's data about its problem, in shared memory. The grid's rows along x are numbered along y and then z; block r
-   of the cluster holds rows r rows_each .. (r + 1) rows_each - 1. Each array is given by its offset in bytes in dynamic
-   shared memory, so that the compiler knows that the array lies there. */
+   of the cluster holds rows r rows_each .. (r + 1) rows_each - 1, as far as they exist. Arrays are offsets in bytes in
+   dynamic shared memory, so that the compiler knows that they lie there. */
 struct fd_p_chip : fd_p_field {
     enum { on_chip = 1 };
     fd_batch batch;                 /* a copy: other threads cannot use the address of a kernel's parameter */
@@ -134,11 +136,11 @@ struct fd_p_chip : fd_p_field {
     int rank, size;                 /* the block's rank in its cluster, and the number of the cluster's blocks */
     int rows_each, row_first, rows; /* the rows of each block; the first row and the number of rows of this block */
     int pitch;                      /* elements from row to row */
-    int given;                      /* the largest magnitude that the march is given, in the block's rows */
+    int given;                      /* the largest magnitude that the march is given, as far as the block knows */
     int u, step;                    /* offsets of the values and of the step */
 };
 
-/* Fills in the block's data, except for pitch, given, and offsets. One thread calls it. */
+/* Fills in the data that adi2d.h and adi3d.h share, except for pitch, given and offsets. One thread calls it. */
 TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, unsigned char *memory,
                           int rows_each, fd_p_chip *h)
 {

@@ -104,7 +104,8 @@ TB_HD void fd_p_end(const fd_batch *batch, const fd_p_tables *t, int which, fd_s
 
 #if TB_HOST_SCOPE
 
-/* Checks a call with `workers` workers and `problems` problems, which needs `need` bytes of memory. */
+/* Checks a call with `workers` workers and `problems` problems, which needs `need` bytes of memory. Returns its
+   status. */
 TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
                            const void *memory, size_t bytes, size_t need)
 {
@@ -114,8 +115,8 @@ TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *par
     return problems > 0 && bytes < need ? FD_NO_ROOM : FD_OK;
 }
 
-/* Fills the results of problems `from` .. `to` - 1 of a call that is refused: their statuses and, if the batch's sizes
-   are valid, NaN elsewhere. Returns the status. */
+/* Fills the results of problems `from` .. `to` - 1 of a call that is refused: their statuses and, if the sizes of the
+   results are valid, NaN elsewhere. Returns the status. */
 TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 {
     fd_status status = fd_p_status(wrong, 0);
@@ -130,8 +131,8 @@ TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 
 #if TB_LAUNCHES
 
-/* Fills the results of a call that is refused: the statuses and, if the batch's sizes are valid, all others. Sets all
-   bits, which means FD_BAD_ARGUMENT in a status, and NaN elsewhere. */
+/* Fills the results of a call that is refused: the statuses and, if the sizes of the results are valid, all others.
+   Sets all bits, which means FD_BAD_ARGUMENT in a status, and NaN elsewhere. */
 template <int unused = 0>
 static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
 {
@@ -150,8 +151,8 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
 }
 
 /* Returns the status of a GPU call, which needs `need` bytes of device memory: FD_OK; a status of fd_batch_check;
-   FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for fewer bytes. A call that is refused leaves
-   FD_BAD_ARGUMENT and NaN in the results. */
+   FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for fewer bytes. If the call is refused, fills
+   its results (fd_p_refuse). */
 template <int unused = 0>
 static int fd_p_device_call(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,
                             size_t bytes, size_t need, cudaStream_t stream)

@@ -1,7 +1,7 @@
 /* rooms.h - includes the rooms of fd1d.h, adi2d.h and adi3d.h, once for each model and precision; each room builds on
    those before it. In C++ they are in a namespace, MODEL_rooms_f32 or MODEL_rooms_f64. Names that C also reads, or that
-   a user calls, contain the model's name as well: a list in the room turns fd_NAME into MODEL_NAME_f32 or
-   MODEL_NAME_f64 (FD_OF). MIT licence, see LICENSE. */
+   a user calls, contain the model's name as well: a list in the room turns a name such as fd_host into MODEL_host_f32
+   or MODEL_host_f64 (FD_OF). MIT licence, see LICENSE. */
 
 #ifdef __cplusplus
 namespace FD_OF(rooms)
@@ -10,7 +10,7 @@ namespace FD_OF(rooms)
 
 #include "terms.h"   /* the model, as the solvers call it */
 #if FD_FACTORS > 1
-#include "step.h" /* a step's numbers, F at a point. To add a kind of term, begin here, with p_own and p_mix */
+#include "step.h" /* a step's numbers, F at a point. To add a kind of term, begin with fd_p_own and fd_p_mix */
 #endif
 #include "prepare.h" /* tables of axes and steps, final values, checks */
 #include "results.h" /* values at spots, NaN where there is no result */
@@ -41,21 +41,21 @@ namespace FD_OF(rooms)
 #include "grid.h" /* F, right-hand sides and boundary rows at the points of a grid, in device memory or on chip */
 #endif
 #if FD_FACTORS == 3 && TB_LAUNCHES
-#include "../adi3d/device.h"        /* the data of kernels and their functions at a point; rows of lines */
+#include "../adi3d/device.h"        /* the data of kernels, the factors of independent axes */
 #include "../adi3d/device_planes.h" /* solves along z within the sweeps */
 #include "../adi3d/device_x.h"      /* right-hand sides and lines along x: kernels and launches */
-#include "../adi3d/device_yz.h"     /* lines along y and z: kernel, shapes, launches. To add a shape, see p_device_yz */
+#include "../adi3d/device_yz.h"     /* lines along y and z: kernel, launches. To add a shape: adi3d_p_device_yz */
 #include "../adi3d/device_march.h"  /* preparation and marches in device memory */
 #endif
 
 #if FD_FACTORS > 1 && TB_DEVICE_SCOPES
-#include "ready.h" /* prepares problems in device memory; the data of a block for a problem on chip */
+#include "ready.h" /* prepares problems in device memory; the data of a block whose problem is on chip */
 #if FD_FACTORS == 2 && TB_LAUNCHES
 #include "../adi2d/rungs.h" /* the naive and the coalesced version */
 #endif
 #include "chip_march.h" /* the march on chip, from step to step, and the work after each step */
 #if FD_FACTORS == 2
-#include "../adi2d/chip.h"     /* the layout of a grid on chip, boundary rows */
+#include "../adi2d/chip.h"     /* the layout of a grid on chip, access to it */
 #include "../adi2d/stages.h"   /* the stages of a scheme on chip */
 #include "../adi2d/products.h" /* steps that are products of factors, on chip */
 #include "../adi2d/onchip.h"   /* a step on chip, its kernel, shapes and launch */

@@ -47,8 +47,8 @@ TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
     return (tb_real)fd_p_face(t->parameters, e->axis, e->side, at, e->when);
 }
 
-/* Returns the term that an FD_SLOPE or FD_DEGENERATE face adds to F along its axis: that of the given slope, or of the
-   third point. `next` and `third` are the values at the face's neighbour and at the point beyond it. */
+/* Returns the term that an FD_SLOPE or FD_DEGENERATE face adds to F along its axis: that of the slope, `given`, or that
+   of the third point. `next` and `third` are the values at the face's neighbour and at the point beyond it. */
 TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
 {
     const int axis = e->axis;
@@ -106,7 +106,8 @@ TB_HD int fd_p_shift_of(const fd_p_tables *t, const fd_date *event, const int *i
 }
 
 /* Returns the value at a point after a shift, from the value there and those of the four points. It is formed from
-   differences, so that among equal values it is the same to the bit: a value that equals its payoff still does. */
+   differences, so that if all these values are equal it is the same to the bit: rounding moves no value off its
+   payoff. */
 TB_HD tb_real fd_p_interpolated(const fd_weights *from, tb_real here, const tb_real *four)
 {
     double sum = (double)here;

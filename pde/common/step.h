@@ -8,27 +8,27 @@
 #define fd_p_mix FD_OF(p_mix)
 #define fd_p_own FD_OF(p_own)
 
-/* A time step: its data, and the numbers of time at its start (0) and end (1). */
+/* A time step: its data, and the numbers of time for its start (0) and end (1). */
 typedef struct {
     fd_step_data data;
     tb_real time[2][(int)fd_p_numbers_t + 1];
     double from, to;
     int changes; /* whether coefficients or given slopes along any axis may differ between its start and its end */
 #if FD_FACTORS == 2
-    int product;     /* whether it is taken as a product of factors (adi2d_p_may_be_product) */
-    int open, close; /* for a product: whether no step before it (open) or after it (close) joins it, as
-                        adi2d_p_continues decides */
+    int product;     /* whether it is taken as a product of factors (adi2d_p_find_products) */
+    int open, close; /* for a product: whether it begins with u, not with the z' that the step before it left; whether
+                        it leaves u, not z' (adi2d_p_join_products) */
 #endif
 } fd_p_step;
 
-/* Returns the numbers of a step of a problem's march. */
+/* Returns a step of a problem's march with its numbers. */
 TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameters *parameters, const fd_step *step)
 {
     const int numbers = fd_p_numbers(3);
     fd_p_step s;
     fd_step_data_of(problem->scheme, step, &s.data);
     s.from = step->from, s.to = step->to;
-    s.time[0][numbers] = s.time[1][numbers] = 0; /* at least one number always exists */
+    s.time[0][numbers] = s.time[1][numbers] = 0; /* the array's last element, which no number of time takes */
     fd_p_numbers_of_step(problem, parameters, step, numbers + 1, s.time[0]);
     s.data.time_independent = fd_p_same(numbers, s.time[0], s.time[1]);
     s.changes = !s.data.time_independent;

@@ -79,7 +79,7 @@ enum {
     fd_p_numbers_z = (int)(sizeof(fd_model_z) / sizeof(tb_real)),
     fd_p_numbers_t = (int)(sizeof(fd_model_t) / sizeof(tb_real)),
     fd_p_most_numbers = (int)fd_p_numbers_x + (int)fd_p_numbers_y + (int)fd_p_numbers_z + (int)fd_p_numbers_t,
-    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* the axes, as in FD_MODEL_STEADY */
+    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* a sum as FD_MODEL_STEADY */
 };
 
 /* The numbers of a point of an axis, or of a time, by index and by name. */
@@ -126,7 +126,7 @@ TB_HD void fd_p_numbers_of_step(const fd_problem *problem, const fd_model_parame
 {
     double number[fd_p_most_numbers] = {0};
     for (int end = 0; end < 2; end++) {
-        /* Only one call for each time, because the compiler might round two calls differently. */
+        /* One call if both ends have one time, because the compiler might round two calls differently. */
         if (end == 0 || problem->coefficients == FD_BOTH_ENDS)
             fd_p_numbers_at(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
         for (int q = 0; q < fd_p_numbers(3); q++) time[end * apart + q] = (tb_real)number[q];

@@ -25,8 +25,8 @@ enum {
 #endif
 
 /* The kinds of a matrix's rows: of inner points, of the first and of the last point. FD_P_ROW_THIRD is added to the
-   last two for an FD_DEGENERATE face, whose row has a third unknown, and FD_P_ROW_WHOLE in a product of factors, which
-   keeps couplings that would prevent dominance: they could not act on the old values. */
+   last two for an FD_DEGENERATE face, whose row has a third unknown. FD_P_ROW_WHOLE is added in a product of factors,
+   which omits no couplings, because they could not act on the old values there. */
 enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4, FD_P_ROW_WHOLE = 8 };
 
 #if defined __has_builtin

@@ -5,10 +5,9 @@
 typedef double fd_function(const double *x, const void *context);
 
 /* Returns the average over `low` .. `high` of a function of one variable that is smooth between given kinks and jumps.
-   Needs    kinks in increasing order; those outside `low` .. `high` do not matter. If high > low, the function is never
-            called at kinks or ends
+   Needs    kinks in increasing order; those outside `low` .. `high` do not matter
    Returns  the average; f(low) unless high > low
-   Cost     4 calls for each piece between kinks
+   Cost     4 calls inside each piece between kinks
    Error    rounding, for pieces that are polynomials up to degree 7; otherwise of the order of (high - low)^8 */
 TB_HD double fd_average_told(double low, double high, int kinks, const double *kink, fd_function *f,
                              const void *context)
@@ -32,17 +31,17 @@ TB_HD double fd_average_told(double low, double high, int kinks, const double *k
     return sum / (high - low);
 }
 
-/* The data that fd_average passes from dimension to dimension. The user's function is a parameter instead of a member:
-   the compiler could not identify a function that it reads from memory, and CUDA could not determine its stack. */
+/* The data that fd_average passes from dimension to dimension. The user's function is a parameter, not a member: a
+   compiler could not tell which function a pointer in memory means, and CUDA could not size the kernel's stack. */
 typedef struct {
     double low[3], high[3], x[3], tolerance;
     int levels, found;
 } fd_p_box;
 
 /* Averages over one dimension. A piece is accepted if Lobatto's rule with five nodes agrees with the same rule on the
-   two halves; otherwise it is halved, up to `levels` times. With a kink at certain points the two agree by accident.
-   The divided differences of the first nine and of the last nine of all 11 nodes must therefore also vanish. The ends
-   are nodes, so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts pieces of size
+   two halves; otherwise it is halved, up to `levels` times. With a kink at certain points the two agree by accident, so
+   the divided differences of the first nine and of the last nine of the 11 nodes must vanish as well. The ends are
+   nodes, so no jump lies beyond them. Pieces are visited from left to right; `index` counts pieces of size
    2^-level. VALUE is the average over the lower dimensions, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
     TB_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                              \
@@ -102,13 +101,13 @@ FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
             function is evaluated at low
    Leaves   *found, unless null: whether some piece failed the test, as with a kink, a jump or a sharp bend
    Returns  the average; NaN if dims is out of range
-   Cost     11 calls along a dimension where the function is smooth, about 11 log2(1/tolerance) along one that meets a
-            kink, and twice as many for a jump. The numbers of the dimensions are multiplied: a tolerance of 1e-9 in one
-            dimension takes hundreds of calls, 1e-6 in two dimensions tens of thousands. In three, 1e-3 with 4 levels
-            is enough
+   Cost     11 calls along a dimension where the function is smooth, up to about 11 log2(1/tolerance) along one that
+            meets a kink, and twice as many for a jump; in several dimensions at most the product. With a kink, a
+            tolerance of 1e-9 in one dimension takes hundreds of calls, 1e-6 in two dimensions about ten thousand. In
+            three, take 1e-3 and 4 levels, as fd_final_as does
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. What happens
-            between neighbouring nodes is missed, for example a jump up and down again; nodes are up to a sixth of the
-            box apart */
+            between neighbouring nodes is missed, for example a jump up and down again; nodes are at most a sixth of
+            the box apart */
 TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
                         double tolerance, int levels, int *found)
 {

@@ -10,13 +10,13 @@ typedef struct {
     int points;       /* at least 4 */
     int places;       /* 0 .. 3: how many entries of the arrays below are used; 0: uniform */
     double place[3];  /* in `low` .. `high`, increasing */
-    double width[3];  /* points are evenly spaced up to about this distance from the place. Beyond, spacings grow in
-                         proportion to the distance. 0: the place attracts no points */
+    double width[3];  /* points are almost evenly spaced up to about this distance from the place; beyond it, spacings
+                         grow in proportion to the distance. 0: the place attracts no points */
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (ends are nodes), FD_MIDWAY between two nodes (not at an end) */
 } fd_axis;
 
-/* The map of an axis, for fd_map_point. From low to high, the sum of asinh((x - place) / width) over the places that
-   attract points grows. Point i is the x at which the sum has completed the share s of its growth, where
+/* The map of an axis, for fd_map_point. The sum of asinh((x - place) / width) over the places that attract points grows
+   with x. Point i is the x at which it has completed a share s of its growth from low to high, where
    v = i / (points - 1) and s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). This polynomial puts places on nodes
    or midway between them. */
 typedef struct {
@@ -49,9 +49,9 @@ TB_HD double fd_p_density(const fd_map *map, double x)
 }
 
 /* Inverts the sum: by a formula if at most one place attracts points, otherwise by Newton's method within a bracket.
-   The method bisects if a step leaves the bracket, and at every fourth step, so that it always converges. It takes its
-   last step from a point at which the sum is right to within 1e-13, usually less than a millionth of what a spacing
-   adds to the sum. */
+   The method bisects if a step leaves the bracket, and at every fourth step, so that it always converges. It stops one
+   step after the sum is right to within 1e-13, usually less than a millionth of what a spacing adds to the sum, or
+   when no number lies within the bracket. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -129,8 +129,8 @@ TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
             (NaN, infinite, a length that is not positive and finite, a width negative or too small), FD_BAD_ALIGNMENT,
             FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
-   Cost     a few evaluations of asinh for each place; if a place lies midway, also about ten of asinh or sinh, or
-            several hundred if two or three places attract points */
+   Cost     a few asinh for each place that attracts points; for each place that lies midway, also a few rounds of two
+            fd_map_point */
 TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 {
     if (!axis || !map) return FD_BAD_ARGUMENT;
@@ -181,10 +181,10 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     return FD_PLACE_SQUEEZED;
 }
 
-/* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit. A midway place is
+/* Returns point i of an axis, 0 <= i < points. The ends and places on a node are exact to the bit. A place midway is
    the mean of its two neighbours to within rounding.
    Needs    a map that fd_axis_map returned with status 0
-   Cost     at most one sinh; if two or three places attract points, about ten Newton steps with an asinh per place */
+   Cost     at most one sinh; if two or three places attract points, about twenty steps with an asinh for each place */
 TB_HD double fd_map_point(const fd_map *map, int i)
 {
     if (i <= 0) return map->low;
@@ -230,8 +230,8 @@ typedef struct {
     double value[4], slope[4], curvature[4];
 } fd_weights;
 
-/* Computes the interpolation weights at a place. The cubic runs through two points on each side of the place or, near
-   an end of the grid, through the four points at that end.
+/* Computes the interpolation weights at a place. The cubic runs through two points at or below the place and two above
+   it or, near an end of the grid, through the four points at that end.
    Needs    a grid (fd_grid_check)
    Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: `at` is NaN or not in x[0] .. x[points-1]
    Cost     about 90 double operations, and log2(points) comparisons

@@ -7,7 +7,7 @@
 enum {
     FD_LINEAR, /* the second normal derivative is zero */
     FD_VALUE,  /* the value is given. The row has no coupling; the caller writes 1 on the matrix's diagonal and the
-                  value on the right-hand side */
+                  value (in a solve for the difference from w, the value less w) on the right-hand side */
     FD_SLOPE,  /* the derivative in the direction of the axis is given; fd_lane_source returns its term */
     FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
                       point out of the axis. The first derivative is a one-sided difference of second order;
@@ -124,7 +124,7 @@ typedef struct {
 
 /* Computes cell j of a line, for threads that take one each.
    Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces
-   Leaves   *cell; the first and the last cell also write their own entry of far_of, as in fd_cells
+   Leaves   *cell; for the first and the last point also their entry of far_of (fd_cells)
    Returns  FD_OK, or 1 + j if points are so close that the cell's numbers are not finite in this precision
    Cost     4 divisions */
 TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far_of)
@@ -185,7 +185,7 @@ TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real 
     return cell.h * (p - m);
 }
 
-/* Returns the mixed derivative at a point of two lines, from nine values u[i + 3 k]: i along x, k along y.
+/* Returns the mixed derivative at a point where two lines cross, from nine values u[i + 3 k]: i along x, k along y.
    Cost     4 calls to fd_lane_first
    Error    exact for products of quadratics; of second order on smooth grids. At faces as fd_lane_first */
 TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)
@@ -218,10 +218,10 @@ TB_HD tb_real fd_p_psi(tb_real z)
     return sum / 2;
 }
 
-/* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential (exponential
-   fitting, after Il'in, Scharfetter and Gummel). With z = drift / diffusion and spacings l and r, flow is
-   diffusion phi(z l) / (l psi(z l) + r psi(-z r)),  in which nothing cancels. Where the exponential is negligible, flow
-   is drift or 0. */
+/* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for exp(-z x), z = drift /
+   diffusion (exponential fitting, after Il'in, Scharfetter and Gummel). With spacings l and r, flow is
+   diffusion phi(z l) / (l psi(z l) + r psi(-z r)),  in which nothing cancels. Where z l or -z r exceeds 40, it is drift
+   or 0. */
 TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;
@@ -232,12 +232,12 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 }
 
 /* Returns the row of A at a point, from the PDE's drift and diffusion there.
-   Needs    diffusion >= 0; fitting FD_CENTRAL, FD_UPWIND or FD_FITTED, a literal for speed. Faces are never
-            fitted. Their drift should point inwards; otherwise see fd_lane_lag
+   Needs    diffusion >= 0; fitting FD_CENTRAL, FD_UPWIND or FD_FITTED, a literal for speed. At faces it has no effect.
+            At an FD_LINEAR or FD_DEGENERATE face the drift should point inwards; otherwise see fd_lane_lag
    Returns  the row. At an inner point it is exact for straight lines: row.above / cell.above - row.below / cell.below =
             drift. With FD_UPWIND and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
    Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND adds two selections; FD_FITTED adds up to three
-            exponentials and up to 32 divisions, so it pays to tabulate rows that do not change
+            exponentials and dozens of divisions, so it pays to tabulate rows that do not change
    Error    of second order; FD_UPWIND and FD_FITTED of first order where |drift| spacing > 2 diffusion. NaN in, NaN
             out */
 TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
@@ -389,7 +389,7 @@ TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, 
    diagonally dominant, chiefly at faces whose drift points outwards.
    Needs    a solve for the difference y' - w (fd_stage), so that the omitted couplings act on w
    Cost     2 selections
-   Error    theta dt times the omitted couplings times y' - w: of first order in time after all steps */
+   Error    theta dt times the omitted couplings times y' - w in each step: of first order in time */
 TB_HD fd_row fd_lane_lag(fd_row row)
 {
     if (row.below < 0) row.below = 0;
@@ -409,11 +409,11 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
 /* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, with the neighbour's row.
    Needs    third = size drift far_of. Of the face's row, *b and *near_by as fd_lane_matrix left them: *near_by is c at
             the first point, a at the last. Of the neighbour's row, `toward`, the coefficient of the face's unknown (a
-            next to the first point, c next to the last), `middle`, the b, and `away`, the other coefficient
+            next to the first point, c next to the last), `middle`, its b, and `away`, the other coefficient
    Leaves   *b and *near_by of the new row
-   Returns  m <= 0: subtract m times the neighbour's right-hand side from the face's. If m would be positive, or the row
-            not dominant, nothing changes and m is 0. The matrix then lacks the third point, with the needs and the
-            error of fd_lane_lag
+   Returns  m <= 0: subtract m times the neighbour's right-hand side from the face's. If m would be positive or `away`
+            is 0, or if the new row would not be dominant, nothing changes and m is 0. The matrix then lacks the third
+            point, with the needs and the error of fd_lane_lag
    Cost     1 division, 2 FMA, 1 addition; the caller's subtraction is one more FMA */
 TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb_real toward, tb_real middle,
                                  tb_real away)
@@ -430,7 +430,7 @@ TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb
    Needs    dims 1 .. 3; weight[d], four weights (value, slope or curvature of fd_weights); stride[d], the distance in
             elements between neighbours along axis d; u, the address of the first of the 4^dims values: the grid's
             address plus, for each axis d, `first` of its fd_weights times stride[d]
-   Cost     4^dims FMA in double precision */
+   Cost     about 4^dims FMA in double precision */
 TB_HD double fd_lane_value(int dims, const double *const *weight, const tb_real *u, const long long *stride)
 {
     double sum = 0;

@@ -1,11 +1,11 @@
 /* march.h - a room of fd.h: the common part of marches in any number of factors.
    MIT licence, see LICENSE. */
 
-/* The time at which a step takes its coefficients. What is given at faces is always taken at the step's own start and
-   end. */
+/* The time at which a step takes its coefficients. Values and slopes given at faces are always those of the step's own
+   start and end. */
 enum {
     FD_BOTH_ENDS, /* as the scheme defines it (fd_stage): those of F(u) at the step's start, all others at its end */
-    FD_MIDDLE,    /* all in the middle of the step: also of second order, with half the evaluations */
+    FD_MIDDLE,    /* all in the middle of the step: also of second order */
     FD_NEW_END    /* all at the step's end: of first order */
 };
 
@@ -29,22 +29,22 @@ enum {
    exercises, a barrier is observed or a coupon paid, and a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED
    the holder may exercise before and after all events of a date. The march therefore raises values to the payoff of
    exercise twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a
-   dividend or a barrier: just before the barrier is observed, a price beyond it is worth the payoff. If the right to
-   exercise ends at the barrier, make the payoff 0 beyond it. If the holder may exercise at a date only after its
-   change, in calendar time, let the change itself first take the larger of value and payoff. */
+   dividend or a barrier: just before the barrier is observed, an option beyond it is worth its payoff. If the right to
+   exercise ends at the barrier, make the payoff 0 beyond it. With FD_EXERCISE, exercise precedes the change in calendar
+   time. For exercise after the change instead, let MODEL_change first take the larger of value and payoff. */
 enum {
-    FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, or at the end of the axis */
+    FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, limited to the axis */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
     FD_EXERCISE = 4,      /* takes the larger of value and payoff of exercise, as FD_AMERICAN and FD_PROJECTED always
                              do: for Bermudan exercise */
-    FD_RECORD = 8,        /* records the values and derivatives at spots, and the whole grid if the batch has room */
+    FD_RECORD = 8,        /* records values and derivatives at spots, and the whole grid if batch.grid is not null */
     FD_SHIFT_Y = 16,      /* as FD_SHIFT, along y: the value at y becomes that at y - cash - proportion y */
     FD_SHIFT_Z = 32       /* the same along z. A date has at most one of the three */
 };
 
 typedef struct {
     int what;                /* the sum of the events */
-    double cash, proportion; /* of a shift, otherwise 0; proportion is at most 1: 0.02 for 2 % */
+    double cash, proportion; /* of a shift, otherwise 0; proportion: at most 1, and 0.02 for 2 % */
 } fd_date;
 
 /* Returns the axis along which a date shifts values; -1: none. */
@@ -60,7 +60,7 @@ TB_HD double fd_shifted(const fd_date *date, double x, double low, double high)
     return from < low ? low : from > high ? high : from;
 }
 
-/* Returns the time at which a step takes the coefficients of its explicit (end 0) or implicit parts (end 1). */
+/* Returns the time at which a step takes the coefficients of F(u) (end 0), or all others (end 1). */
 TB_HD double fd_coefficient_time(int coefficients, const fd_step *step, int end)
 {
     return coefficients == FD_MIDDLE           ? step->from - (step->from - step->to) / 2
@@ -95,8 +95,8 @@ TB_HD double fd_p_along(const double *x, const void *context)
    Needs    for FD_TOLD, 0 or more kinks in increasing order; otherwise as fd_final_value
    Cost     FD_AT_POINTS one call; FD_TOLD four for each piece of a cell with a kink, else one; the other two as
             fd_final_value
-   Error    as fd_final_value, whose tolerance is 1e-9 for FD_AVERAGED_X, and 1e-7 for FD_AVERAGED (1e-3 with three
-            dimensions) */
+   Error    of averages: FD_TOLD as fd_average_told; FD_AVERAGED_X as fd_average with tolerance 1e-9, FD_AVERAGED with
+            1e-7 (1e-3 in three dimensions) */
 TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, const int *points, const int *index,
                          fd_function *f, const void *context)
 {
@@ -116,8 +116,8 @@ TB_HD double fd_final_as(const fd_plan *plan, int dims, const double *const *x, 
     return f(at, context);
 }
 
-/* Returns whether the events of a date are unknown, or shift values along two axes, or whether cash or proportion is
-   wrong (FD_BAD_EVENT). */
+/* Returns whether the events of a date are unknown or shift values along several axes, or cash or proportion is wrong
+   (FD_BAD_EVENT). */
 TB_HD int fd_p_bad_event(const fd_date *date)
 {
     const int shifts = date->what & (FD_SHIFT | FD_SHIFT_Y | FD_SHIFT_Z);
@@ -146,12 +146,12 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
     return fd_p_status(wrong, detail);
 }
 
-/* Constants of the solvers. Helpers follow, for least indices of faults, sums and memory. */
+/* Constants of the solvers. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
     FD_P_LANES = 32,        /* the lines of two factors that the host interleaves; tables of one and two factors are
                                padded to a multiple of this number */
-    FD_P_MOST_LANES = 128   /* the same for three factors; in double precision, the host interleaves 64 lines */
+    FD_P_MOST_LANES = 128   /* the same for three factors; in double precision the host interleaves half as many */
 };
 
 TB_HD void fd_p_least(int *kept, int index)
@@ -172,7 +172,7 @@ TB_HD void fd_p_add(int *sum, int count)
 }
 
 /* Returns the larger of `kept` and the magnitude of a value. Magnitudes are stored as the bits of floats, because
-   nonnegative floats have the same order as their bits. Values beyond the range of float count as the largest. */
+   nonnegative floats have the same order as their bits. Magnitudes above 3.4e38 count as 3.4e38. */
 TB_HD int fd_p_larger(int kept, double value)
 {
     const double most = 3.4e38;
@@ -296,14 +296,14 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 }
 
 #define FD_P_RESTRICT __restrict__
-/* FD_P_APART before a loop tells the compiler that no iteration reads what another writes. Compilers would forget
-   __restrict__ on variables, and clang 14 would take it to hold across all iterations of an outer loop as well. */
+/* FD_P_APART before a loop tells the compiler that no iteration reads what another writes. __restrict__ on variables is
+   no substitute: compilers may forget it, and clang 14 takes it to hold across the iterations of an outer loop too. */
 #ifdef __clang__
 #define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define FD_P_APART _Pragma("GCC ivdep")
 #endif
-/* A function whose loops the compiler should vectorise inlines everything that it calls, including the model's
-   functions. */
+/* FD_P_FLAT marks a function whose loops the compiler should vectorise: everything that it calls is inlined, including
+   the model's functions. FD_P_INLINE marks a function that is always inlined. */
 #define FD_P_INLINE static inline __attribute__((always_inline, unused))
 #define FD_P_FLAT static __attribute__((flatten, noinline, unused))

@@ -3,8 +3,8 @@
 
 /* How time steps are graded between two dates, counted from the later date. FD_EQUAL: all steps are equal.
    FD_GEOMETRIC: each is the same multiple of the previous one, and the last is `ratio` times the first. FD_QUADRATIC:
-   the times are spaced as squares. Short first steps, by FD_QUADRATIC or a ratio above 1, suit a kink at the later
-   date. */
+   the first k of m steps cover (k / m)^2 of the interval. Short first steps, by FD_QUADRATIC or a ratio above 1, suit a
+   kink at the later date. */
 enum { FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC };
 
 /* The kind of a time step. FD_EXPLICIT is Douglas with theta 0. A march of explicit steps is stable only if they are
@@ -84,7 +84,8 @@ TB_HD fd_interval fd_no_interval(const fd_times *times)
 }
 
 /* Returns the interval after another, in the order of the march.
-   Needs    times that fd_schedule_part accepts; *taken: the whole steps of all intervals so far, 0 at first
+   Needs    times that fd_schedule_part accepts; `last`, which does not end at 0; *taken, the whole steps of all
+            intervals so far, 0 at first
    Leaves   *taken, with the whole steps of this interval added */
 TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *last, long long *taken)
 {
@@ -110,7 +111,7 @@ TB_HD double fd_p_after(const fd_times *times, const fd_interval *v, int k)
     return v->upper - share * (v->upper - v->lower);
 }
 
-/* Returns step k of a march, which must lie in interval v.
+/* Returns step k of a march, a step of interval v.
    Cost     a few double operations; with FD_GEOMETRIC also up to four exponentials and two logarithms */
 TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long k)
 {
@@ -159,7 +160,7 @@ TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *
 
 /* Computes all steps of a march.
    Needs    as fd_schedule_part
-   Returns  as fd_schedule_part, or FD_NO_ROOM if there are more than `room` steps; *count tells how many */
+   Returns  as fd_schedule_part; FD_NO_ROOM if `step` has too little room: *count then tells how many steps there are */
 TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
 {
     int status = fd_schedule_part(times, 0, room, step, count);

@@ -189,7 +189,7 @@ TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_row *row, c
 }
 
 /* Takes a run of steps with the factors f of their matrix, given the right-hand side of the first step. If crank, a
-   literal, is 1, the steps must be Crank-Nicolson, and no face may have a third point. */
+   literal, is 1, the steps must be Crank-Nicolson (inverse is 2), and no face may have a third point. */
 TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_steps, const tb_real *f, tb_real *right,
                            tb_real *u)
 {
@@ -203,7 +203,7 @@ TB_D void fd1d_p_run_steps(int k, fd1d_p_group *g, int run, int crank, int pcr_s
         TB_UNROLL
         for (int i = 0; i < k; i++) {
             u[i] += y[i];
-            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse; /* crank: it is 2 */
+            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse;
         }
     }
 }
@@ -215,10 +215,10 @@ TB_D int fd1d_p_is_crank(const fd1d_p_group *g)
     return half && !g->step.thirds && (TB_BYTES == 4 || !given);
 }
 
-/* Takes a run of Crank-Nicolson steps as fd1d_p_run_steps does. Half the sum of a step's right-hand side and the next
-   one's is the step's increment. So u is updated by right-hand sides, while the solve waits for other lanes. Double
-   precision needs no increments: (1 - size A) y = u gives u' = 2 y - u if F(u) is A u. `two` is 2: with a literal,
-   compilers add twice. */
+/* Takes a run of Crank-Nicolson steps as fd1d_p_run_steps does. A step's increment is half the sum of its right-hand
+   side and the next step's. Single precision therefore adds right-hand sides to u, while the solve waits for other
+   lanes. Double precision needs no increments: (1 - size A) y = u gives u' = 2 y - u if F(u) is A u. `two` is 2, and no
+   literal: compilers would turn the multiplication into additions. */
 TB_D void fd1d_p_run_crank(int k, int run, tb_real two, int pcr_steps, const tb_real *f, tb_real *right, tb_real *u)
 {
     constexpr int increments = TB_BYTES == 4;
@@ -297,9 +297,8 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
 }
 
 /* Takes `run` steps of the current segment with the factors f of their matrix; if `early`, a literal, is 1, one step.
-   Short time steps need few PCR steps; with their number a literal, a solve has no branches. Two places make the number
-   a literal, because one function for steps with early exercise and without took up to 1.19 times as long
-   (docs/pde_notes.md). */
+   Short time steps need few PCR steps; if pcr_steps is a literal, a solve has no branches. Two places make it one: a
+   single function for steps with early exercise and without took up to 1.19 times as long (docs/pde_notes.md). */
 template <int k, int early>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
@@ -347,8 +346,8 @@ TB_D int fd1d_p_factor(fd1d_p_group *g, tb_real *f)
     return trid_warp_uniform(pcr_steps);
 }
 
-/* Takes step `at` without stored factors of its matrix. On entry, row holds the rows at the end of the previous step;
-   on return, those at the end of this step. */
+/* Takes step `at` without stored factors of its matrix. On entry, row holds the rows at the end of the previous step,
+   except before step 0; on return, those at the end of this step. */
 template <int k, int lanes>
 TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real *extra, tb_real *u)
 {
@@ -445,8 +444,8 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
 }
 
 /* Marches a problem, from its final values to u at time 0. A problem's first march makes no checks before its end. If a
-   value is then not finite, a second, watched march searches in each step for the first number that is not finite,
-   first among the model's terms, then among the values.
+   value is then not finite, a second, watched march searches each step for a number that is not finite, first among the
+   model's terms, then among the values.
    Returns  FD_OK or the failure */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
@@ -572,7 +571,8 @@ static int fd1d_p_prepare_threads(const fd1d_p_launch *launch)
     return threads;
 }
 
-/* Returns how many blocks a multiprocessor must hold at least: few, so that a thread has registers for its steps. */
+/* Returns the least number of blocks that a multiprocessor must hold: few, so that a thread has registers for its
+   steps. */
 TB_HD constexpr int fd1d_p_resident(int k, int lanes)
 {
     const int words = k * TB_BYTES / 4;

@@ -46,7 +46,7 @@ typedef struct {
                                                           back substitution */
 } fd1d_p_host;
 
-/* Assigns memory to a worker's tables and arrays; with null, only counts. Returns the bytes used. */
+/* Assigns memory to a worker's tables and arrays; with null, only counts bytes. Returns the bytes used. */
 TB_HOST size_t fd1d_p_host_lay_out(const fd_batch *batch, unsigned char *memory, fd1d_p_host *host)
 {
     enum { arrays = 17 };
@@ -137,8 +137,8 @@ FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
         for (int b = 0; b < fd1d_lanes; b++) before[b] = y[i * fd1d_lanes + b] -= upper[i * fd1d_lanes + b] * before[b];
 }
 
-/* Sets the right-hand sides at faces whose value is given, where the solution is the difference from `from`, and
-   eliminates the third points of others. */
+/* Sets the right-hand sides at faces whose value is given; the solution is the difference from `from`. Eliminates the
+   third points of FD_DEGENERATE faces from the right-hand sides. */
 TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_real *right)
 {
     for (int b = 0; b < fd1d_lanes; b++)
@@ -151,7 +151,7 @@ TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_rea
 }
 
 /* The numbers of a step for each problem. For problems that have ended they are 0, so that values do not change. If F
-   overflows there, its product with 0 is NaN, and the problem is marched again on its own. */
+   overflows in such a problem, its product with 0 is NaN, and the problem is marched again on its own. */
 typedef struct {
     tb_real own[fd1d_lanes], size[fd1d_lanes], scale[fd1d_lanes];        /* scale: this dt over the previous one */
     tb_real again[2][fd1d_lanes], about[fd1d_lanes], second[fd1d_lanes]; /* second: 1 if there are two stages */
@@ -304,9 +304,8 @@ TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
     }
 }
 
-/* Marches all prepared problems or, unless `only` is -1, problem `only`. The march of a single problem searches in each
-   step for the first number that is not finite, first among the model's terms, then among the values, and ends
-   there. */
+/* Marches all prepared problems or, unless `only` is -1, problem `only`. The march of a single problem searches each
+   step for a number that is not finite, first among the model's terms, then among the values, and ends there. */
 TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
 {
     int unused;
@@ -376,7 +375,8 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
    Returns  FD_OK; for a refused call, as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null
             pointer or misaligned memory, or FD_NO_ROOM: each problem then holds that status and, if the batch's sizes
             are valid, NaN
-   Cost     a step of one stage without changes takes five loops over the points, vectorised across problems */
+   Cost     with European exercise, a step of one stage takes five loops over the points if terms and slopes do not
+            change; they are vectorised across problems */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {

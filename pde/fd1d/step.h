@@ -2,12 +2,12 @@
    runs of equal steps.
    MIT licence, see LICENSE.
 
-   A step of one stage takes u to u + delta, with
-       (1 - size A) delta = g,  g = dt F(u) + size (F at the step's end - F at its start)(u),  F(u) = A u + source,
-   where size = theta dt and A is taken at the step's end. In a run, all steps have the same A, source and dt, so
+   F(u) is A u + source. A step of one stage takes u to u + delta, with
+       (1 - size A') delta = g,  g = dt F(u) + size (F'(u) - F(u)),  size = theta dt,
+   where primes mark what is taken at the step's end. In a run, all steps have the same A, source and dt, so
    g = dt F(u). The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta. No
    differences of u are formed, so single precision loses no digits. But rounding errors of g grow from step to step, so
-   runs are short. fd1d_p_run_crank says what is special about theta = 1/2. */
+   a run has at most fd1d_p_longest_run steps. fd1d_p_run_crank says what is special about theta = 1/2. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
 #define fd1d_row FD_OF(p_1d_row)
@@ -33,8 +33,7 @@
 
 enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the terms do not depend on time */
 
-/* A row of A without kill, then kill and source. In single precision it has 16 bytes, which a thread reads in one
-   access. */
+/* A row of A without kill, then kill and source: in single precision 16 bytes, which a thread reads in one access. */
 typedef struct FD_P_ALIGN {
     fd_row of;
     tb_real kill, source;
@@ -65,12 +64,13 @@ typedef struct {
 /* A problem's tables. The row, cell and numbers of a point are at its position fd1d_p_place. */
 typedef struct {
     fd_p_tables t;
-    int per_lane, lanes; /* points of a lane, lanes of a group; on the host, 1 and the number of points */
+    int per_lane, lanes; /* points of a lane, lanes of a group; on the host, 1 and batch.points[0] */
     fd1d_row *row;       /* for a time-independent model */
     fd_cell *cell;       /* for a time-dependent model */
     tb_real *number;     /* likewise; number q of a point is q * per_lane * lanes elements beyond its position */
-    fd1d_step *step;     /* segment by segment */
-    tb_real *value, *multiplier, *rest; /* values between steps; exercise multiplier times dt; values after a date */
+    fd1d_step *step;     /* the segments */
+    tb_real *value, *multiplier, *rest; /* values before a date's events, and at time 0; exercise multiplier times dt;
+                                           values after the events */
 } fd1d_tables;
 
 /* Assigns memory to the tables; with null, only counts bytes. Returns the bytes used. */
@@ -120,7 +120,7 @@ TB_HD tb_real fd1d_p_right(fd1d_row row, tb_real low, tb_real here, tb_real high
     return fd_lane_apply(row.of, low, here, high) - row.kill * here + row.source;
 }
 
-/* Computes a face's data in `step`, number k. */
+/* Computes a face's data in step k, which is *step. */
 FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
 {
     const int kind = t->problem->face[0][side];
@@ -139,8 +139,8 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
 }
 
 /* Returns how many segments an interval has. If terms, what is given at faces, or lengths may change from step to step,
-   each step is one. Otherwise the half steps are one and the whole steps another; if the number of halves is odd, the
-   half that completes the last halved step is a segment of its own. */
+   each step is one. Otherwise the half steps of backward Euler are one, and the whole steps another. If the number of
+   halves is odd, the half step of the march's own kind between them is a third. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {
     const fd_times *times = &t->found->times;
@@ -250,8 +250,9 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 #endif
 }
 
-/* Applies the events at a date, the end of step k, to h->value and h->multiplier with `threads` threads. The new values
-   are in h->rest. Returns the largest of `given` and the amounts that a change adds, as fd_p_larger stores them. */
+/* Applies the events at a date, the end of step k, with `threads` threads: from h->value to h->rest, and to
+   h->multiplier in place. Returns the largest of `given` and the amounts that a change adds at this thread's points, as
+   fd_p_larger stores them. */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
