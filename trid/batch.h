@@ -165,7 +165,7 @@ enum {
 /* A device as launches see it; trid_device_query fills it in. */
 typedef struct {
     int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
-    int major;                    /* compute capability of the device or of the code, whichever is lower */
+    int major;                    /* major compute capability of the device or of the code, whichever is lower */
     int always_pipelined;         /* whether the code leaves empty the kernels that only other devices launch */
     int clusters[17];             /* [size]: how many clusters of `size` blocks, 1 .. 16, run at the same time, each
                                      block on its own multiprocessor */
