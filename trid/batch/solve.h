@@ -75,8 +75,8 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
    Cost     as trid_batch_checked in memory, and twice the arithmetic where x is refined. Systems that no block holds:
             21 arrays; if interleaved, the rows are read once more
    Error    refinement repairs the residual; the error of x stays of the order of the condition times the unit roundoff,
-            and can grow fourfold (docs/hybrid.md). The residual is as trid_batch_checked's. The last digits of x may
-            depend on neighbours, as trid/batch.h says */
+            and can grow (docs/hybrid.md). The residual is as trid_batch_checked's. The last digits of x may depend on
+            neighbours, as trid/batch.h says */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
