@@ -27,7 +27,7 @@
        trid_block_interleaved_exchange    moves reduced rows to the threads that solve them
      sizes
        trid_block_interleaved_bytes, trid_block_interleaved_solve_bytes
-       trid_interleaved_slot, trid_log2   where a block stores reduced rows */
+       trid_interleaved_slot, trid_log2   where a block stores reduced rows; log2 of a power of two */
 
 #ifndef TB_BODY
 #ifndef TRID_INTERLEAVED_H

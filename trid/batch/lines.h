@@ -16,7 +16,7 @@ TB_HOST trid_lines trid_lines_interleaved(long long n, long long systems)
 }
 
 /* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis, for negative
-   sizes and for planes of more than 2^56 elements it returns lines that launches refuse (TRID_BATCH_BAD_SIZE). */
+   sizes and for nx*ny or ny*nz above 2^56 it returns lines that launches refuse (TRID_BATCH_BAD_SIZE). */
 TB_HOST trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     const long long most = 1ll << 56;
