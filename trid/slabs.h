@@ -140,8 +140,8 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
         w[i] = r = trid_rcp_refined(pivot);
         if (!bad && trid_bad_pivot(r)) bad = j;
     }
-    /* A weight times its row's a is the coupling to the row above. The next weight is minus
-       this coupling, divided by that row's pivot. */
+    /* A weight times its row's a is the coupling to the row above. The next weight is minus this coupling, divided by
+       that row's pivot. */
     *reach = 1;
     for (int j = n - 1; j > 0; j--) {
         const long long i = j * stride;

@@ -299,8 +299,7 @@ TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, l
     for (int j = 0; j < k; j++) h.c[j] = j == valid - 1 ? bottom : h.c[j];
 }
 
-/* Sets the first row of a chunk aside. The row in its place equates f to the unknown above it, so in the rows as
-   reduced a belongs to f. */
+/* Sets the first row of a chunk aside. The row in its place makes the unknown above the chunk equal to f. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_set_aside(int has_above, trid_p_batch_equations<tb_real, k> &h, tb_real *top)
 {

@@ -142,7 +142,7 @@ TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *o
         trid_p_batch_put_middle(end - 1, *own, ring, stride);
     return status;
 }
-/* Solves the reduced system of a ring. Each lane has one of its open rows, whose a, c and d are in `row`. `from` is the
+/* Solves the reduced system of a ring. Each lane has one of its rows, left open: a, c and d in `row`. `from` is the
    lane with row n-2. In lane 0, top_a, top_c and top_d are row 0 as reduced.
    Leaves   the lane's unknown in row[2], and s in *s
    Returns  whether a pivot was bad */
