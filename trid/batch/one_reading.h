@@ -56,7 +56,7 @@ struct trid_p_batch_partitions {
         tb_real ends[2][6][most_warps];   /* of the warps, used alternately */
         tb_real links[6 * of_links + 32]; /* the numbers that make up the links */
         unsigned ticket[2];
-        alignas(128) warp_memory warp[most_warps]; /* as many as run; 128 bytes hold one word of each bank */
+        alignas(128) warp_memory warp[most_warps]; /* only `warps` exist; 128 bytes hold one word of each bank */
     };
 };
 
