@@ -195,8 +195,8 @@
    least this size past the caches if their alignment allows it; cpu_avx_grid_implicit2 stores v so, never u. If x is d,
    cpu_avx_hybrid never does so, and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. Systems
    that are solved without vectors, gathered ones, and batches of few or very long interleaved systems are never stored
-   so (cpu_avx_p_thomas_plan). If this size is too small, results that would have stayed in the last-level cache must be
-   read from memory.
+   so (cpu_avx_p_thomas_plan), except two to six interleaved systems that are cut. If this size is too small, results
+   that would have stayed in the last-level cache must be read from memory.
    CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a block of rows in this many bytes of a thread's own
    cache. If this size is too large, the planes come from a more distant cache. If it is too small, many rows at the
    edges of blocks are computed twice. */

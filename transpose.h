@@ -14,11 +14,12 @@
                length[first + lane] = sqrtf(s[0] * s[0] + s[1] * s[1] + s[2] * s[2] + s[3] * s[3] + s[4] * s[4]);
        }
 
-   A group of w lanes holds a row of n elements. In the blocked layout lane l holds elements l*k .. l*k+k-1, with
-   element l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds elements l, 32+l,
-   64+l, .. of the warp's 32*k. k is the size of a struct, or the number of rows of a system that a lane holds.
-   Functions are overloaded for float and double, elements of 4 and 8 bytes. All except the increments only move bits,
-   so through cast pointers they also move other types of these sizes.
+   A group of w lanes holds a row of n elements, k in each lane. In the blocked layout lane l holds elements l*k ..
+   l*k+k-1, with element l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds
+   elements l, 32+l, 64+l, .. of the warp's 32*k. If the row consists of structs, k is the number of elements in a
+   struct.
+   The device functions are overloaded for float and double, elements of 4 and 8 bytes. All except the increments only
+   move bits, so through cast pointers they also move other types of these sizes.
 
      global memory to the blocked layout, and back
        transpose_load, _store, _increment                 through shared memory: any k, any alignment, all coalesced
@@ -27,8 +28,8 @@
      their halves
        transpose_load_striped, _store_striped, _increment_striped     between global memory and the striped layout
        transpose_to_blocked, transpose_to_striped                     between the layouts, through shared memory
-       transpose_load_striped_shfl, _store_striped_shfl, _increment_striped_shfl     for transpose_exchange_shfl
-       transpose_exchange_shfl                                        between the layouts, log2 min(k,w) exchanges
+       transpose_load_striped_shfl, _store_striped_shfl, _increment_striped_shfl     in an order for shuffles
+       transpose_exchange_shfl                             between their order and the blocked layout, by shuffles
      16-byte vectors, float4 or double2
        transpose_pack, transpose_unpack                   between a vector and elements in registers
      host and device
@@ -36,18 +37,19 @@
        TRANSPOSE_LEN_F32(k), TRANSPOSE_LEN_F64(k)         elements of shared memory for a warp
 
    Which is best (docs/transpose.md has the figures):
-     For one array use transpose_load and _store. For several, load all of them striped, so that all loads are in flight
-     at once, and then transpose them one by one. _vec is as fast where a lane's k elements take 16 bytes; its loads
-     alone are as fast up to 32 bytes, and up to 64 in rows aligned to 16 bytes. With more bytes per lane, cache lines
-     are evicted before all their pieces are used. Use _shfl where shared memory is scarce.
+     For one array use transpose_load and _store. _vec is as fast if a lane's k elements take 16 bytes; _load_vec alone
+     is as fast up to 32 bytes, and up to 64 in rows aligned to 16 bytes. For several arrays, load all of them striped,
+     so that all loads are in flight at once, and then transpose them one by one. Use _shfl where shared memory is
+     scarce.
 
    Common contract:
      Lanes    All 32 lanes of the warp call the function, converged. w = 2, 4, 8, 16 or 32 lanes share a row. Each group
               has its own row: its lanes pass the same pointer and n.
      Sizes    k and w are literals: loops unroll and u stays in registers. n may be any number, but a group accesses
               only the first k*w elements of its row. Loads return `fill` from n on, and stores touch nothing from n on.
-              With n <= 0 no memory is touched, and the pointer may be null.
-     Shared   Each warp passes an array of its own. Successive calls may share it; call __syncwarp() before another
+              With n <= 0 no global memory is touched, and the pointer
+              may be null.
+     Shared   Each warp passes an array of its own. It may serve call after call; call __syncwarp() before any other
               use. */
 
 #ifndef TB_BODY
@@ -112,8 +114,8 @@
 #define TRANSPOSE_LEN_F32(k) TRANSPOSE_P_LEN(k, 32)
 #define TRANSPOSE_LEN_F64(k) TRANSPOSE_P_LEN(k, 16)
 
-/* Returns the slot of element (i,j), in column i < width of row j < 32. Bank conflicts arise neither when 32 lanes
-   write in the order i + j*width nor when 32 lanes read one column i.
+/* Returns the slot of element (i,j), in column i < width of row j < 32. No bank conflicts arise when lane l
+   accesses the word with i + j*width = 32*r + l, or word i of row l.
    Needs    banks: 32 for 4-byte elements, 16 for 8-byte ones
    Cost     a division by a constant, which the next two functions avoid */
 TB_HD int transpose_index(int banks, int width, int i, int j)
@@ -138,7 +140,7 @@ TB_HD int transpose_column_slot(int banks, int width, int lane)
     return lane * width + lane / (TRANSPOSE_P_PERIOD(width, banks) / width);
 }
 
-/* The number of banks that serve the body's elements. */
+/* How many of the body's elements shared memory serves at once. */
 #define TRANSPOSE_BANKS (TB_BYTES == 4 ? 32 : 16)
 
 /* ---- warps ------------------------------------------------------------------------------------------------------- */
@@ -249,7 +251,8 @@ TB_D tb_real transpose_p_select(int condition, tb_real yes, tb_real no)
 /* ---- through shared memory --------------------------------------------------------------------------------------- */
 
 /* Finds a warp's r-th access along the rows of its groups: this lane accesses element *t of *row, which has *n
-   elements. Callers step r from 0 to k-1. The first lane of each group supplies the group's row and length. */
+   elements. Callers step r from 0 to k-1, since *row and *n are set only where the group may change. The first lane of
+   each group supplies the group's row and length. */
 TB_D void transpose_p_access(int k, int w, int r, const tb_real *mine, int n_mine, tb_real **row, int *n, int *t)
 {
     int e = 32 * r + transpose_p_lane(), even = k * w % 32 == 0; /* even: an access stays within one group */
@@ -312,7 +315,8 @@ TB_D void transpose_to_striped(int k, tb_real *u, tb_real *shared)
 }
 
 /* Stores u to the elements of dst below n, in the order of transpose_load_striped.
-   Needs, Lanes, Cost as transpose_load_striped */
+   Needs, Lanes as transpose_load_striped
+   Cost     that of transpose_load_striped, with stores in place of loads */
 TB_D void transpose_store_striped(int k, int w, int n, const tb_real *u, tb_real *dst)
 {
     tb_real *row = 0;
@@ -324,8 +328,10 @@ TB_D void transpose_store_striped(int k, int w, int n, const tb_real *u, tb_real
     }
 }
 
-/* Adds u to the elements of dst below n, not atomically; otherwise as transpose_store_striped.
-   Leaves   the sums in u */
+/* Adds u to the elements of dst below n, not atomically, in the order of transpose_load_striped.
+   Needs, Lanes as transpose_load_striped
+   Leaves   the sums in u
+   Cost     those of transpose_load_striped and transpose_store_striped */
 TB_D void transpose_increment_striped(int k, int w, int n, tb_real *u, tb_real *dst)
 {
     tb_real *row = 0;
@@ -355,7 +361,8 @@ TB_D void transpose_store(int k, int w, int n, tb_real *u, tb_real *dst, tb_real
     transpose_store_striped(k, w, n, u, dst);
 }
 
-/* Adds u[j] to element l*k + j of dst, not atomically: transpose_to_striped, then transpose_increment_striped.
+/* Adds u[j] of the group's lane l to element l*k + j of dst, below n, not atomically: transpose_to_striped, then
+   transpose_increment_striped.
    Leaves   u clobbered */
 TB_D void transpose_increment(int k, int w, int n, tb_real *u, tb_real *dst, tb_real *shared)
 {
@@ -376,7 +383,7 @@ TB_D int transpose_p_shfl_element(int k, int w)
 
 TB_HD int transpose_p_shfl_register(int k, int w, int i)
 {
-    int low = k > w ? k / w : 1; /* how many accesses differ only in bits of their number that are not exchanged */
+    int low = k > w ? k / w : 1; /* the bits of i below the weight `low` are not exchanged */
     return i / low + i % low * (k / low);
 }
 
@@ -421,7 +428,8 @@ TB_D void transpose_exchange_shfl(int k, int w, tb_real *u)
 }
 
 /* Stores u to the elements of dst below n, in the order of transpose_load_striped_shfl.
-   Needs, Lanes, Cost as transpose_load_striped_shfl */
+   Needs, Lanes as transpose_load_striped_shfl
+   Cost     k stores to w neighbours */
 TB_D void transpose_store_striped_shfl(int k, int w, int n, const tb_real *u, tb_real *dst)
 {
     int e = transpose_p_shfl_element(k, w);
@@ -430,8 +438,10 @@ TB_D void transpose_store_striped_shfl(int k, int w, int n, const tb_real *u, tb
         if (i * w + e < n) dst[i * w + e] = u[transpose_p_shfl_register(k, w, i)];
 }
 
-/* Adds u to the elements of dst below n, not atomically; otherwise as transpose_store_striped_shfl.
-   Leaves   the sums in u */
+/* Adds u to the elements of dst below n, not atomically, in the order of transpose_load_striped_shfl.
+   Needs, Lanes as transpose_load_striped_shfl
+   Leaves   the sums in u
+   Cost     k loads of w neighbours, k stores */
 TB_D void transpose_increment_striped_shfl(int k, int w, int n, tb_real *u, tb_real *dst)
 {
     int e = transpose_p_shfl_element(k, w);
@@ -498,10 +508,10 @@ TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add,
 
 /* Loads as transpose_load does, but each lane reads its own elements, 16 bytes at a time. Pass 1 for `stream`, a
    literal, if the cache lines are not needed again.
-   Needs    any k. Fast if k elements take a multiple of 16 bytes and the row is aligned to 16 bytes. Otherwise, and
-            at the row's end, elements move one by one
+   Needs    any k. If k elements do not take a multiple of 16 bytes, or the row is not aligned to 16 bytes, elements
+            move one by one; so do those at the row's end if fewer than 16 bytes remain
    Shared   none
-   Cost     k/4 loads; k/2 if an element takes 8 bytes */
+   Cost     k/4 loads, or k/2 of doubles; k if elements move one by one */
 TB_D void transpose_load_vec(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u, int stream)
 {
     transpose_p_load_vec(k, w, n, src, 0, fill, u, stream);

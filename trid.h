@@ -30,8 +30,8 @@
      arrays of systems in device memory               trid/batch.h
      systems cut across GPUs or machines              trid/slabs.h
 
-   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; the
-   functions that C has too keep their suffixed names, except trid_fnma and trid_lane_pad. trid_roundoff and
+   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; those
+   that C has too can also be called with the suffix, except trid_fnma and trid_lane_pad. trid_roundoff and
    trid_smallest have no parameter to choose an overload by: call them with the suffix. `lanes` is the number of lanes
    that share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and w = log2 lanes. The list
    gives the cost for each lane, for k >= 2, in FMA + multiplications + reciprocals + shuffles. A shuffle of a double
@@ -88,16 +88,17 @@
                 (unless coefficients are close to the type's limits), and x is as accurate as the condition of the
                 matrix allows. How well x solves the system depends on the order of elimination. The measure is the
                 residual: the largest |A x - d|, divided by the largest |A| |x| + |d|. The Thomas algorithm
-                (trid_lane_thomas, _factor, trid_host_thomas) leaves a residual of a few unit roundoffs. The residual of
-                PCR and of the hybrid, factored or not, grows as dominance approaches 1. For random systems whose
-                couplings differ from row to row this residual follows
+                (trid_lane_thomas, trid_lane_factor and _solve, trid_host_thomas) leaves a residual of a few unit
+                roundoffs. The residual of PCR and of the hybrid, factored or not, grows as dominance approaches 1. For
+                random systems whose couplings differ from row to row it follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
                 This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5.
                 Counted in unit roundoffs, no residual is much larger than the condition of the matrix. If all rows have
                 the same coefficients, such as -1 2 -1, the residual is at most 40 unit roundoffs in our tests, and only
                 a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual back to
-                a few roundoffs, but do not reduce the error of x. A matrix that is not diagonally dominant can pass one
-                order of elimination and fail another.
+                a few roundoffs unless the dominance is too close to 1 (trid_warp_solve_refined says how close). They do
+                not repair the error of x. A matrix that is not diagonally dominant can pass one order of elimination
+                and fail another.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, or a coupling that is
                 not finite; x is unspecified. A pivot is bad if it or its reciprocal is zero or not finite. The
                 functions test this on the bits, so -ffast-math does not matter. The row is one of the system's own,
@@ -107,17 +108,16 @@
                 trid_host_pivoted return 1 for any bad pivot, because in their order of elimination no single row is at
                 fault. In warp and block scope a status that the caller ignores costs nothing, except in
                 trid_block_interleaved and trid_block_interleaved_factor.
-     Unreported A pivot that is tiny but not zero is not reported. A matrix that is singular to within rounding has such
+     Unreported A pivot that is tiny but not bad is not reported. A matrix that is singular to within rounding has such
                 a pivot, unless the pivot happens to round to zero. x can then be anything, with pivoting or without.
                 The residual functions show how well x solves the system. NaN and inf in d alone are not failures: they
-                spread through their own system and no further. Overflow on the way to x is no failure either; it shows
-                in x.
+                spread through their own system and no further. Overflow of x is no failure either; it shows in x.
      Sizes      k and lanes are literals: functions are inlined, and loops unroll. Arrays stay in registers up to k = 32
                 in single and 16 in double precision (refined: 20 and 10 in a warp; pivoted: 32 and 12; in a block: see
                 "block scope"). The refined functions for warps and blocks need k <= 32; with pivoting k > 32 is a bad
-                argument. n is any number of rows up to k*lanes (in a block, k*threads). Functions pad with identity
-                rows from n on, where x is 0. A literal n == k*lanes makes the padding free. n <= 0 is an empty system,
-                except where a function says that it returns -1 for n < 0.
+                argument. n is any number of rows up to k*lanes (in a block, k*threads). Warp and block functions that
+                take n pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the padding free.
+                n <= 0 is an empty system, except where a function says that it returns -1 for n < 0.
      Lanes      In warp scope all 32 lanes of the warp call the function, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
 
@@ -208,7 +208,7 @@ enum {
     TRID_BLOCK_HYBRID_LEN = 192,  /* trid_block_hybrid, for the block */
     TRID_BLOCK_RESIDUAL_LEN = 64, /* trid_block_residual, for the block */
     TRID_BLOCK_HYBRID_REFINED_LEN = 2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN,
-    TRID_MOST_ROWS = 32 /* the most rows a lane: the length of local arrays, of which the first k elements are used */
+    TRID_MOST_ROWS = 32 /* the most rows a lane in functions with local arrays of rows, which have this length */
 };
 
 /* The layout of the factors f. First come five arrays of k numbers each, array i from f[i k] on, for the partition that
@@ -227,14 +227,14 @@ enum {
    own partition; with interleaved systems it may be the row of another. */
 enum {
     TRID_P_LINK,  /* the last row subtracts this number times the next partition's first row */
-    TRID_P_SCALE, /* turns the reduced right-hand side into x */
+    TRID_P_SCALE, /* x is this number times the result of the PCR steps */
     TRID_P_STEP   /* from here on the couplings up and down, in PCR steps 0, 1, .. 4 */
 };
 
-/* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
-   back, then row k-1. Elimination from both ends gives two recurrences of half the length, for the same number of
-   operations. The first visit to a row divides it by its pivot (scale). A visit may eliminate x[j-1] with the row above
-   (down) and x[j+1] with the row below (up). */
+/* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle, then
+   from there back to the ends; row k-1 comes last. Elimination from both ends gives two recurrences of half the length,
+   for the same number of operations. The first visit to a row divides it by its pivot (scale). A visit may eliminate
+   x[j-1] with the row above (down) and x[j+1] with the row below (up). */
 typedef struct {
     int row, scale, down, up;
 } trid_p_visit;
@@ -347,7 +347,7 @@ TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
     return 4 * (size_t)n + 6 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
 }
 
-/* Returns how many elements of work trid_host_hybrid_refined needs: 2*n more than trid_host_hybrid. */
+/* Returns the same for trid_host_hybrid_refined: 2*n more. */
 TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
 {
     size_t hybrid = trid_host_hybrid_len(n, rows_per_lane);
@@ -375,7 +375,7 @@ TB_HOST int trid_p_infinite(double x)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
 /* Returns the status of the lane that holds rows `first` .. `first + k - 1` of n, where all lanes together hold `full`
-   rows. A failure that may have begun in another lane counts as one of the system's last row, so that the smallest
+   rows. A failure that may have begun in another lane is reported in the system's last row, so that the smallest
    positive status of all lanes names the row where it began.
    Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts (trid_p_verdict)
             of the later steps, which work on the last of these rows
@@ -626,7 +626,7 @@ TB_HD tb_real trid_rcp_refined(tb_real x)
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm; element j of each array is at
    [j * stride].
    Needs    n elements in each array, including work; a[0] and c[n-1] are not read; x may alias d
-   Leaves   x, and in work the eliminated c
+   Leaves   x, and in work the c of the eliminated rows
    Returns  0; -1 for n < 0; or 1 + the first row with a bad pivot: from that row on x and work are not written
    Cost     3n FMA + 2n mul + n rcp */
 TB_HD int trid_lane_thomas(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d, tb_real *x,
@@ -703,8 +703,9 @@ TB_HD void trid_lane_solve(int n, const tb_real *l, const tb_real *r, const tb_r
     }
 }
 
-/* Applies a visit (trid_p_visit) to the matrix. Leaves three factors in m: m[0] scales the row; m[1] times the row
-   above and m[2] times the row below are then subtracted from it. Returns 0, or 1 + the row if its pivot is bad. */
+/* Applies a visit (trid_p_visit) to the matrix. Leaves three factors in m: m[0] scales the row; then m[1] times
+   the row above (if v.down) and m[2] times the row below (if v.up) are subtracted from it. Returns 0, or 1 + the row if
+   its pivot is bad. */
 TB_HD int trid_p_visit_matrix(trid_p_visit v, tb_real *a, const tb_real *b, tb_real *c, tb_real *m)
 {
     int j = v.row, bad = 0;
@@ -854,8 +855,8 @@ TB_HD int trid_lane_pcr_step(tb_real *a, tb_real *c, tb_real *d, tb_real up_a, t
    Needs    arrays of k elements; the a of row 0, the c of row n-1 and the rows from n on do not count; r may alias d
    Leaves   r, 0 in rows from n on; *error, the largest |r| of the rows, and *size, the largest |A| |x| + |d|, both 0 if
             no row exists (either pointer may be null). The largest error of all lanes, divided by the largest size, is
-            the residual that trid_host_residual returns, in working precision. If the size overflows, the quotient is 0
-            or NaN, and says nothing.
+            the residual that trid_host_residual returns, in working precision. If the size is 0 or overflows, the
+            quotient says nothing.
    Cost     3k FMA; error and size together about 8k operations more */
 TB_HD void trid_lane_residual(int k, int first, int n, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *d, const tb_real *x, tb_real left, tb_real right, tb_real *r,
@@ -909,8 +910,8 @@ TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real 
 
 #if TB_DEVICE_SCOPES
 
-/* Fetches the rows of the lanes s above and s below. In place of a lane outside the group, the calling lane gets its
-   own row: its coupling across the edge is zero, but 0 times a NaN of another system would be NaN. */
+/* Fetches the rows of the lanes s above and s below. Where that lane would be outside the group, the calling lane gets
+   its own row: its coupling to the lane outside is 0, but 0 times a NaN of another system would be NaN. */
 TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down)
 {
     up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);
@@ -922,7 +923,8 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
 }
 
 /* Solves by PCR over the first `count` lanes of each group, with one row a lane as in trid_warp_pcr1.
-   Needs    the couplings out of these lanes are 0; the lanes beyond hold identity rows
+   Needs    count the same in all lanes; the couplings out of the first `count` lanes are 0; the lanes beyond hold
+            identity rows and a finite *d
    Lanes    all 32 of the warp
    Leaves   x in *d
    Returns  the bitwise OR of the verdicts (trid_p_verdict) of the lane's steps */
@@ -948,8 +950,8 @@ TB_D void trid_p_corners(int lanes, tb_real *a, tb_real *c)
 }
 
 /* Solves a x[l-1] + x[l] + c x[l+1] = *d by PCR. Lane l of a group holds row l: the numbers a, c and *d.
-   Needs    a = c = 0 and any *d in each lane without a row. The `a` of a group's lane 0 and the `c` of its last lane
-            do not count.
+   Needs    a = c = 0 and a finite *d in each lane without a row; c = 0 in the last row if such lanes follow. The `a` of
+            a group's lane 0 and the `c` of its last lane do not count.
    Lanes    all 32 of the warp
    Leaves   x in *d
    Returns  0; 1 + the row if this lane met a pivot without reciprocal; `lanes` if it met one that is not finite (NaN or
@@ -965,8 +967,8 @@ TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
 
 /* Solves a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], i = 0 and 1, by one reduction and PCR on the odd rows. Lane
    l of a group holds rows 2l and 2l+1.
-   Needs    a[i] = c[i] = 0 and any d[i] for each row that does not exist. The a[0] of a group's lane 0 and the c[1] of
-            its last lane do not count.
+   Needs    a[i] = c[i] = 0 and a finite d[i] for each row that does not exist; c = 0 in the last row if such rows
+            follow. The a[0] of a group's lane 0 and the c[1] of its last lane do not count.
    Lanes    all 32 of the warp
    Leaves   x in d; a and c clobbered
    Returns  as trid_warp_pcr1: 0, 1 + this lane's second row, or 2*lanes
@@ -988,7 +990,7 @@ TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
    d[j] of lane l. Afterwards the last rows of the lanes form a tridiagonal system with unit diagonal, in the unknowns
    x[k-1]: a[k-1], c[k-1], d[k-1]. The caller solves it, with trid_warp_pcr1 for example, and trid_warp_expand does the
    rest.
-   Needs    k >= 1 and lanes as literals; n <= k*lanes rows, which the function pads with identity rows
+   Needs    k >= 1 and lanes as literals; n <= k*lanes
    Lanes    all 32 of the warp
    Leaves   a, c, d as trid_warp_expand needs them; b clobbered
    Returns  as trid_warp_hybrid, for the failures met so far
@@ -1127,7 +1129,7 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
    out as in trid_warp_hybrid. If the dominance exceeds 1, the largest |a| + |c| of the reduced system is below 1, and
    each PCR step brings it down to its square or less. *steps receives the number of steps, at most w, after which no
    coupling in the warp exceeds the unit roundoff (with a NaN, all w). If steps is null, all w steps are stored.
-   Needs    k >= 1 and lanes as literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements, in registers
+   Needs    k >= 1 and lanes as literals; n <= k*lanes; f of TRID_WARP_FACTOR_LEN(k) elements
    Lanes    all 32 of the warp: *steps serves all of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
    Returns  as trid_warp_hybrid
@@ -1147,8 +1149,8 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
 }
 
 /* Solves the system that trid_warp_factor factored, for one right-hand side.
-   Needs    k, lanes, n and f as in trid_warp_factor, and the number of steps that it left in *steps; if it was passed
-            null, log2 lanes, best as a literal. Rows from n on are read as 0; if d is already 0 there, n = k*lanes
+   Needs    k, lanes, n and f as in trid_warp_factor, and the number of steps that it left in *steps, or log2 lanes,
+            best as a literal, if steps was null. Rows from n on are read as 0; if d is already 0 there, n = k*lanes
             saves the test.
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
@@ -1178,14 +1180,14 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
 
 /* Solves as trid_warp_solve does, then solves for the residual: one step of iterative refinement, in working precision,
    with the same factors.
-   Needs    as trid_warp_solve, but k <= 32, and n must be the system's own; a, b, c, the rows of the factored matrix
+   Needs    as trid_warp_solve, but k <= 32 and the system's own n; a, b, c: the rows of the factored matrix
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
    Cost     two of trid_warp_solve, one of trid_warp_residual and k additions
    Error    the residual is a few unit roundoffs, like that of the Thomas algorithm, if k^2.5 (dominance - 1) exceeds
             the square root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision (just above this limit,
             17 unit roundoffs have occurred in single precision). Refinement does not repair the error of x, which stays
-            of the order of the condition times the unit roundoff, and can grow fourfold (docs/hybrid.md). */
+            of the order of the condition times the unit roundoff, and can grow (docs/hybrid.md). */
 TB_D void trid_warp_solve_refined(int k, int lanes, int n, int steps, const tb_real *a, const tb_real *b,
                                   const tb_real *c, const tb_real *f, tb_real *d)
 {
@@ -1217,14 +1219,15 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
     return status;
 }
 
-/* ---- block scope: all threads of the block call; shared memory and barriers -------------------------------------
+/* ---- block scope: shared memory and barriers ---------------------------------------------------------------------
 
    In a block of any shape, thread t is the one with t = x + X (y + Y z), where (x, y, z) is its threadIdx and X, Y are
    the first two of blockDim. Warps are formed in this order.
 
    Rows live in registers. A thread gets at most 65536 / (threads of the block) registers, and never more than 255.
-   Without __launch_bounds__(threads) a large block may fail to launch. The table gives a k that needs no spills in
-   kernels with k rows a thread and little else (ptxas of CUDA 13.0 for sm_90); one or two rows more may fit:
+   Without __launch_bounds__(threads) a large block may fail to launch. The table gives a k, not always the largest,
+   that needs no spills in kernels that only load, solve and store k rows a thread (ptxas of CUDA 13.0 for sm_90). If
+   they test each row against n, some spill a few words:
                                        256 threads   512 threads   1024 threads
        trid_block_hybrid          f32      k = 32        k = 28         k = 11
                                   f64          16            13              5
@@ -1276,7 +1279,7 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
     }
     bad |= trid_warp_pcr_open(32, &row_a, &row_c, &row_d);
 
-    /* Each warp's first row, in terms of the last unknowns, and its last row. */
+    /* The warp's first row, in terms of the last unknowns of this warp and of the one before, and its last row. */
     tb_real *mine = shared + part * by_warp;
     if (lane == 0) {
         mine[0] = k > 1 ? a[0] - c[0] * row_a : row_a;
@@ -1312,7 +1315,7 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
    Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
             use (alternating between two arrays saves this barrier)
    Cost     that of trid_warp_hybrid with lanes = 32, and (4w+10) FMA + (5w+10) mul + (w+2) rcp + (6w+5) shuffles, where
-            w = log2 of the number of warps */
+            w = log2 of the number of warps, rounded up */
 TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
     int thread = trid_block_thread(), threads = trid_block_threads();
@@ -1437,7 +1440,7 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
                              const tb_real *d, tb_real *x, tb_real *work)
 {
     if (n < 0 || rows_per_lane < 1) return TRID_BAD_ARGUMENT;
-    if (n > 1 << 29 && rows_per_lane > 1 << 30) return TRID_BAD_ARGUMENT; /* an int does not count the visits */
+    if (n > 1 << 29 && rows_per_lane > 1 << 30) return TRID_BAD_ARGUMENT; /* the visits would overflow an int */
     if (n == 0) return 0;
     size_t rows = (size_t)n, k = (size_t)rows_per_lane;
     if (k > 2 * rows) k = 2 * rows; /* more padding changes nothing */

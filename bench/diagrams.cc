@@ -119,14 +119,14 @@ static void lanes()
         arrow(left + wide * (l + 0.5) - 1, 256, left + wide * (l + 0.5) - 1, 272);
     }
     text(left, 292, "small",
-         "trid_lane_reduce leaves one row a lane, in its own last unknown and those of its two neighbours, without "
-         "communication.");
+         "trid_lane_reduce and trid_lane_link leave one row a lane, in its own last unknown and those of its two "
+         "neighbours.");
     for (int l = 0; l < W; l++) {
         if (l > 0) rule(left + wide * l - 8, 313, left + wide * l + 6, 313, "edge");
         cell(left + wide * l + 6, 302, wide - 14, size - 2, color(l), "x[" + number(K * l + K - 1) + "]");
     }
     text(left, 352, "small",
-         "These 8 rows are again a tridiagonal system. trid_warp_pcr1 solves it by log2 8 = 3 steps of parallel cyclic "
+         "These 8 rows are again a tridiagonal system. trid_warp_pcr solves it by log2 8 = 3 steps of parallel cyclic "
          "reduction.");
     text(left, 370, "small",
          "trid_lane_expand computes the other unknowns of each lane from its own last unknown and that of the lane "

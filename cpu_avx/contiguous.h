@@ -1,4 +1,5 @@
-/* contiguous.h - a room of cpu_avx.h: contiguous systems by transposed tiles, a system or partition per lane.
+/* contiguous.h - a room of cpu_avx.h: contiguous systems by transposed tiles, a system or partition per lane. A
+   partition may hold several interleaved systems.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -26,6 +27,7 @@
 #define cpu_avx_p_first_bad CPU_AVX_OF_SET(cpu_avx_p_first_bad)
 #define cpu_avx_p_contiguous_sweep CPU_AVX_OF_SET(cpu_avx_p_contiguous_sweep)
 #define cpu_avx_p_contiguous_tiles CPU_AVX_OF_SET(cpu_avx_p_contiguous_tiles)
+#define cpu_avx_p_several_tiles CPU_AVX_OF_SET(cpu_avx_p_several_tiles)
 #define cpu_avx_p_partitions_tiles CPU_AVX_OF_SET(cpu_avx_p_partitions_tiles)
 #define cpu_avx_p_prefetch_list CPU_AVX_OF_SET(cpu_avx_p_prefetch_list)
 #define cpu_avx_p_place CPU_AVX_OF_SET(cpu_avx_p_place)
@@ -56,31 +58,35 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
 /* Columns of a tile to be substituted back. d of column i lies in the store at slot + i stride. c is q[i] if all
    systems share one matrix; otherwise it lies after d. For partitions that a reduced system joins (cpu_avx_hybrid),
    *left is the unknown before their first row, and its factor lies after c; otherwise left is null. The first column of
-   the solution is stored at x; rows of x are pitch elements apart. */
+   the solution is stored at x; rows of x are pitch elements apart. Columns take turns among `systems` systems; column 0
+   belongs to system `first`. */
 typedef struct {
     const cpu_avx_real *slot, *q;
     const cpu_avx_vec *left;
     ptrdiff_t stride, pitch;
     cpu_avx_real *x;
-    int stream;
+    int stream, systems, first;
 } cpu_avx_p_columns;
 
-/* Substitutes columns back. *x is the solution of the column after these on entry, and of their first column on
-   return. */
+/* Substitutes columns back. x[2 s] is the solution of system s in its first column after these on entry, and in its
+   first column of these on return. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
     cpu_avx_vec last = *x;
+    int s = of->systems > 1 && columns > 0 ? (of->first + from + columns - 1) % of->systems : 0;
     CPU_AVX_P_UNROLL
     for (int i = cpu_avx_lanes - 1; i >= 0; i--) {
         if (i >= columns) continue;
+        if (of->systems > 1) last = x[2 * s];
         const cpu_avx_real *at = of->slot + (from + i) * of->stride;
         const cpu_avx_vec c = of->q ? cpu_avx_set(of->q[from + i]) : cpu_avx_load(at + 2 * cpu_avx_lanes);
         cpu_avx_vec d = cpu_avx_load(at);
         if (of->left) d = cpu_avx_fnma(cpu_avx_load(at + 4 * cpu_avx_lanes), *of->left, d);
         tile[i] = last = cpu_avx_fnma(c, last, d);
+        if (of->systems > 1) x[2 * s] = last, s = (s ? s : of->systems) - 1;
     }
-    *x = last;
+    if (of->systems == 1) *x = last;
 }
 
 /* Substitutes back the columns of a cache line in `lanes` rows, and writes whole cache lines in the order of memory. */
@@ -149,7 +155,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_a
     for (long long i = 0; i < strips; i++) {
         cpu_avx_real *slot = store + cache_line * lanes * (ptrdiff_t)(odd ? strips - 1 - i : i);
         const long long end = (strips - 1 - i) * cache_line;
-        const cpu_avx_p_columns of = {slot, q + end, 0, lanes, pitch, batch->x + behind.at + end, plan->stream};
+        const cpu_avx_p_columns of = {slot, q + end, 0, lanes, pitch, batch->x + behind.at + end, plan->stream, 1, 0};
         if (list->batch) list->left += lanes;
         if (behind.rows == lanes && end + cache_line <= n)
             cpu_avx_p_cache_line_back(&of, &x, list);
@@ -205,8 +211,10 @@ typedef struct {
     ptrdiff_t at, side, pitch; /* of the first vector's columns; from there to the second's; from row to row */
     int rows;                  /* 0: no tile */
     int columns;
-    int first, last; /* whether systems begin, or end, in these columns */
-    int kind;        /* the plan's */
+    int first;  /* columns in which systems begin */
+    int last;   /* whether systems end in these columns */
+    int kind;   /* the plan's */
+    int system; /* of the first column, if a partition holds several systems; their columns take turns */
 } cpu_avx_p_place;
 typedef struct {
     cpu_avx_p_place place;
@@ -222,9 +230,12 @@ CPU_AVX_INLINE cpu_avx_p_place cpu_avx_p_place_at(const cpu_avx_p_plan *plan, co
     place.pitch = (ptrdiff_t)plan->pitch;
     place.rows = tile->valid;
     place.columns = cpu_avx_p_clip(plan->n - j);
-    place.first = j == 0 && (plan->kind != CPU_AVX_P_CUT || tile->first % plan->lines.systems == 0);
+    place.first = 0;
+    if (plan->kind != CPU_AVX_P_CUT || tile->first % plan->lines.systems == 0)
+        place.first = cpu_avx_p_clip(plan->per_lane - j);
     place.last = plan->n - j <= cpu_avx_lanes && plan->kind != CPU_AVX_P_CUT;
     place.kind = plan->kind;
+    place.system = plan->per_lane > 1 ? (int)(j % plan->per_lane) : 0;
     return place;
 }
 
@@ -257,6 +268,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whol
     CPU_AVX_P_IN_ORDER; /* else the compiler loads tiles early and runs out of registers */
     cpu_avx_load_tile(from + place->at + g * place->side, place->pitch, rows, columns, v);
     if (array == 1 && place->first) v[0] = cpu_avx_p_without_outermost(v[0], place->kind, g, 0);
+    if (array == 1 && !whole)
+        for (int i = 1; i < place->first; i++) v[i] = cpu_avx_p_without_outermost(v[i], place->kind, g, 0);
     if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_outermost(v[columns - 1], place->kind, g, 1);
     if (array == 2 && rows < lanes)
         for (int i = 0; i < lanes; i++) v[i] = v[i] + cpu_avx_p_beyond(rows);
@@ -289,42 +302,51 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
 
 /* Eliminates a block and loads the next one. Alternates between loading one of the next block's 8 tiles and eliminating
    some columns, so that shuffles fill the time in which the elimination waits for its reciprocals. Blocks at an edge
-   take a loop that is not unrolled (`whole`, a literal, is 0). The recurrence is copied to registers because the
-   compiler must assume that stores change *now. fill is null unless a reduced system joins the lanes' partitions. */
-CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
+   take a loop that is not unrolled. The columns take turns among the recurrences of `systems` systems; a single one is
+   copied to registers because the compiler must assume that stores change *now. fill is null unless a reduced system
+   joins the lanes' partitions. */
+CPU_AVX_INLINE void cpu_avx_p_block_forward(int systems, const cpu_avx_p_block *block, cpu_avx_p_block *next,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
                                             cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
 {
     enum { lanes = cpu_avx_lanes, prefetches = CPU_AVX_P_LANES / cpu_avx_p_side > 8 ? 2 : 1 };
-    const int columns = whole ? lanes : block->place.columns;
+    const int columns = block->place.columns;
     cpu_avx_p_chain chain = *now;
     cpu_avx_p_fill filled;
+    int s = block->place.system;
     if (fill) filled = *fill;
-    if (whole) {
+    const int one_begins = systems == 1 || next->place.first < 2; /* as the unrolled loop takes for granted */
+    if (cpu_avx_p_whole(&block->place) && cpu_avx_p_whole(&next->place) && one_begins) {
         CPU_AVX_P_UNROLL
         for (int k = 0; k < 8; k++) {
             cpu_avx_p_block_load(next, k, 1, batch);
             cpu_avx_p_prefetch_some(list, 0, prefetches);
             CPU_AVX_P_UNROLL
-            for (int i = k * lanes / 8; i < (k + 1) * lanes / 8; i++)
-                cpu_avx_p_column_forward(block, i, lanes, slot, &chain, fill ? &filled : 0, list);
+            for (int i = k * lanes / 8; i < (k + 1) * lanes / 8; i++) {
+                cpu_avx_p_column_forward(block, i, lanes, slot, systems > 1 ? &now[s] : &chain, fill ? &filled : 0,
+                                         list);
+                if (systems > 1) s = s + 1 < systems ? s + 1 : 0;
+            }
         }
     } else {
         for (int k = 0, i = 0; k < 8; k++) {
             if (next->place.rows) cpu_avx_p_block_load_part(next, k, batch);
             cpu_avx_p_prefetch_some(list, 0, prefetches);
-            for (; i < (k + 1) * lanes / 8 && i < columns; i++)
-                cpu_avx_p_column_forward(block, i, columns, slot, &chain, fill ? &filled : 0, list);
+            for (; i < (k + 1) * lanes / 8 && i < columns; i++) {
+                cpu_avx_p_column_forward(block, i, columns, slot, systems > 1 ? &now[s] : &chain, fill ? &filled : 0,
+                                         list);
+                if (systems > 1) s = s + 1 < systems ? s + 1 : 0;
+            }
         }
     }
-    *now = chain;
+    if (systems == 1) *now = chain;
     if (fill) *fill = filled;
 }
 
 /* Substitutes back the columns of a cache line of the tile `behind`, from column j on. */
-CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                         const cpu_avx_p_tile *behind, long long j, const cpu_avx_real *slot,
-                                         const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
+CPU_AVX_INLINE void cpu_avx_p_block_back(int systems, const cpu_avx_p_plan *plan, const cpu_avx_p_tile *behind,
+                                         long long j, const cpu_avx_real *slot, const cpu_avx_vec *left,
+                                         cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
 {
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     for (int g = 0; g < 2; g++) {
@@ -333,8 +355,10 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
                                       left ? &left[g] : 0,
                                       cpu_avx_p_slot(left != 0),
                                       (ptrdiff_t)plan->pitch,
-                                      batch->x + behind->offset + g * behind->side + (ptrdiff_t)j,
-                                      plan->stream};
+                                      list->batch->x + behind->offset + g * behind->side + (ptrdiff_t)j,
+                                      plan->stream,
+                                      systems,
+                                      systems > 1 ? (int)(j % systems) : 0};
         if (behind->valid < 2 * lanes || j + cache_line > plan->n)
             cpu_avx_p_cache_line_back_part(of, &last[g], cpu_avx_p_clip(behind->valid - g * lanes), plan->n - j);
         else
@@ -342,34 +366,45 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
-/* If systems are cut, loads the unknowns before the partitions of a tile or, if `after`, those after them. */
+/* If systems are cut, loads the unknowns of system s before the partitions of a tile or, if the number of systems in
+   a partition is added to s, those after them. */
 CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                       const cpu_avx_p_tile *tile, int after, cpu_avx_vec *v)
+                                       const cpu_avx_p_tile *tile, int s, cpu_avx_vec *v)
 {
     if (plan->kind != CPU_AVX_P_CUT) return;
-    const cpu_avx_real *known = batch->known + tile->first + tile->first / plan->lines.systems + after;
-    for (int g = 0; g < 2; g++, known += cpu_avx_lanes)
-        v[g] = cpu_avx_load_part(known, cpu_avx_p_clip(tile->valid - g * cpu_avx_lanes));
+    const ptrdiff_t first = (ptrdiff_t)(tile->first + tile->first / plan->lines.systems), apart = plan->per_lane;
+    for (int g = 0; g < 2; g++)
+        v[g] = cpu_avx_p_gather(batch->known + (first + g * cpu_avx_lanes) * apart + s, apart,
+                                cpu_avx_p_clip(tile->valid - g * cpu_avx_lanes));
 }
 
 /* Returns the first system of a tile with a bad pivot, or LLONG_MAX. */
-CPU_AVX_INLINE long long cpu_avx_p_first_bad(int kind, const cpu_avx_p_tile *tile, const cpu_avx_vec *sound)
+CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_avx_p_tile *tile,
+                                             const cpu_avx_p_chain *now)
 {
-    const cpu_avx_real sum = cpu_avx_sum(sound[0] + sound[1]);
-    if (cpu_avx_p_finite(sum) && sum < (cpu_avx_real)0.5) return LLONG_MAX;
-    const int g = cpu_avx_worst(sound[0]) == cpu_avx_lanes, worst = cpu_avx_worst(sound[g]);
-    if (worst == cpu_avx_lanes) return LLONG_MAX;
-    if (kind == CPU_AVX_P_TWO_SYSTEMS) return tile->first + g;
-    return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
+    for (int s = 0; s < systems; s++) {
+        const cpu_avx_vec *sound = now[s].sound;
+        const cpu_avx_real sum = cpu_avx_sum(sound[0] + sound[1]);
+        if (cpu_avx_p_finite(sum) && sum < (cpu_avx_real)0.5) continue;
+        const int g = cpu_avx_worst(sound[0]) == cpu_avx_lanes, worst = cpu_avx_worst(sound[g]);
+        if (worst == cpu_avx_lanes) continue;
+        if (systems > 1) return s;
+        if (kind == CPU_AVX_P_TWO_SYSTEMS) return tile->first + g;
+        return tile->first + (kind == CPU_AVX_P_ONE_SYSTEM ? 0 : g * cpu_avx_lanes + worst);
+    }
+    return LLONG_MAX;
 }
 
 /* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Strip i of a tile
    is cache line i of each row, and has one or more blocks of columns. `partitions`, a literal, says whether a reduced
    system joins the partitions of a tile; those of cut systems have known neighbours, and count as systems. The fill of
    joined partitions starts with a row before a partition's first one, x[-1] - X = 0; and since such tiles are small,
-   the tile after the next is prefetched, not the next. Returns the first system with a bad pivot, or LLONG_MAX. */
+   the tile after the next is prefetched, not the next. `systems` is 1, a literal, or the number of interleaved systems
+   in each partition. Returns the first system (if systems is 1, the first system or partition) with a bad pivot, or
+   LLONG_MAX. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                                    cpu_avx_real *store, long long from, long long to, int partitions)
+                                                    cpu_avx_real *store, long long from, long long to, int partitions,
+                                                    int systems)
 {
     const int halves = plan->kind == CPU_AVX_P_ONE_SYSTEM;
     const int big = !partitions && 2 * cpu_avx_lanes * CPU_AVX_SIZE * plan->n >= CPU_AVX_P_BIG_TILE;
@@ -387,11 +422,15 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     for (int k = 0; k < 8; k++) cpu_avx_p_block_load_part(block, k, batch);
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
-        cpu_avx_p_chain now = {{zero, zero}, {zero, zero}, {zero, zero}};
+        cpu_avx_p_chain now[CPU_AVX_P_FEW_SYSTEMS];
         cpu_avx_p_fill fill = {{minus, minus}, {plus, plus}, {zero, zero}, {zero, zero}};
-        cpu_avx_vec last[2] = {zero, zero};
-        cpu_avx_p_load_known(plan, batch, &ahead, 0, now.d);
-        cpu_avx_p_load_known(plan, batch, &behind, 1, last);
+        cpu_avx_vec last[2 * CPU_AVX_P_FEW_SYSTEMS];
+        for (int s = 0; s < systems; s++) {
+            const cpu_avx_p_chain none = {{zero, zero}, {zero, zero}, {zero, zero}};
+            now[s] = none, last[2 * s] = last[2 * s + 1] = zero;
+            cpu_avx_p_load_known(plan, batch, &ahead, s, now[s].d);
+            cpu_avx_p_load_known(plan, batch, &behind, s + systems, &last[2 * s]);
+        }
         const cpu_avx_p_tile later = partitions ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
@@ -403,24 +442,22 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_STRIPS_AHEAD);
             cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? strips - 1 - i : i);
             long long j = i * cache_line, end = (strips - 1 - i) * cache_line;
-            cpu_avx_p_block_back(plan, batch, &behind, end, slot, partitions ? left : 0, last, &list);
+            cpu_avx_p_block_back(systems, plan, &behind, end, slot, partitions ? left : 0, last, &list);
             for (int p = 0; p < cache_line && j < n && ahead.valid; p += lanes, slot += lanes * stride, odd = !odd) {
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
-                if (cpu_avx_p_whole(&here->place) && cpu_avx_p_whole(&soon->place))
-                    cpu_avx_p_block_forward(here, soon, 1, batch, slot, &now, partitions ? &fill : 0, &list);
-                else
-                    cpu_avx_p_block_forward(here, soon, 0, batch, slot, &now, partitions ? &fill : 0, &list);
+                cpu_avx_p_block_forward(systems, here, soon, batch, slot, now, partitions ? &fill : 0, &list);
             }
             cpu_avx_p_prefetch_some(&list, 0, list.left);
         }
         if (partitions && ahead.valid) {
             const long long column = ((t - from) & 1 ? 0 : (strips - 1) * cache_line) + (n - 1) % cache_line;
             cpu_avx_real *slot = store + (ptrdiff_t)column * stride;
-            cpu_avx_p_partitions_join(halves, &now, &fill, slot, left);
+            cpu_avx_p_partitions_join(halves, now, &fill, slot, left);
         }
-        if (bad == LLONG_MAX) bad = cpu_avx_p_first_bad(plan->kind, &ahead, now.sound);
+        const long long first = cpu_avx_p_first_bad(systems, plan->kind, &ahead, now);
+        if (first < bad) bad = first;
         behind = ahead, ahead = next;
     }
     cpu_avx_fence();
@@ -452,12 +489,17 @@ CPU_AVX_CALL void cpu_avx_p_contiguous_factored(const cpu_avx_p_plan *plan, cons
 CPU_AVX_CALL long long cpu_avx_p_contiguous_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                   cpu_avx_real *store, long long from, long long to)
 {
-    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0);
+    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0, 1);
+}
+CPU_AVX_CALL long long cpu_avx_p_several_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                               cpu_avx_real *store, long long from, long long to)
+{
+    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0, plan->per_lane);
 }
 CPU_AVX_CALL long long cpu_avx_p_partitions_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                   cpu_avx_real *store, long long from, long long to)
 {
-    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 1);
+    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 1, 1);
 }
 
 #endif /* CPU_AVX_PASS */

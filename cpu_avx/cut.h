@@ -8,18 +8,22 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 /* The numbers of rows in a partition, including its separator, and of partitions in a system. The system's remaining
-   rows are its tail. */
+   rows are its tail. A lane holds the partition of one contiguous system or of all of a few interleaved ones; if these
+   are more (per_lane = 0), the lanes of a vector hold their systems. */
 typedef struct {
     long long rows, count;
+    int per_lane; /* systems */
 } cpu_avx_p_cut;
 
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
     CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or each system's partitions more than one */
-    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition */
+    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; if it has several systems, half of their rows */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
     CPU_AVX_P_CUT_BYTES = 512, /* interleaved: the largest row that is cut */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
+    CPU_AVX_P_NEAR_LEAST = 16, /* the same if more than CPU_AVX_P_NEAR_TRIED vectors of partitions */
+    CPU_AVX_P_NEAR_TRIED = 8,  /* make it worth trying on the first of them how many rows it needs */
     CPU_AVX_P_FARTHER = 8,     /* how many times as many rows the next attempt takes, up to half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
@@ -29,7 +33,7 @@ enum {
    systems that are in cache. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int threads, int size)
 {
-    cpu_avx_p_cut cut = {0, 0};
+    cpu_avx_p_cut cut = {0, 0, 0};
     if (lines->n <= CPU_AVX_P_CUT_LONG || lines->systems <= CPU_AVX_P_FEW_SYSTEMS ||
         lines->systems > CPU_AVX_P_CUT_BYTES / size)
         return cut;
@@ -43,21 +47,26 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int 
 }
 
 /* Returns how systems with elements of this size are cut. Contiguous systems are cut into partitions that fill whole
-   tiles in any set; if they are long enough, each thread gets a tile or more. Returns 0 partitions if the systems form
-   several groups, are too short, or have less than 128 KB each and fill tiles for more than half of the threads. */
+   tiles in any set; if they are long enough, each thread gets a tile or more. A few interleaved systems without gaps
+   are cut as one contiguous system. Returns 0 partitions if the systems form several groups, are too short, or have
+   less than 128 KB each and fill tiles for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
-    const long long tile = 128 / size, line = 64 / size;
-    const int fill_tiles = lines->systems >= tile && 2 * ((lines->systems - 1) / tile + 1) > threads;
-    cpu_avx_p_cut cut = {0, 0};
+    const int few = lines->systems <= CPU_AVX_P_FEW_SYSTEMS && lines->step == lines->systems && lines->stride == 1 &&
+                    (lines->step == 1 || lines->n > CPU_AVX_P_CUT_LONG);
+    const int fill_tiles = lines->systems >= 128 / size && 2 * ((lines->systems - 1) / (128 / size) + 1) > threads;
+    cpu_avx_p_cut cut = {0, 0, few ? (int)lines->systems : 1};
     if (lines->groups != 1 || !lines->systems) return cut;
-    if (lines->step > 1 && lines->stride == 1) return cpu_avx_p_cut_rows_of(lines, threads, size);
-    if (lines->step != 1) return cut;
+    if (!few && lines->step > 1 && lines->stride == 1) return cpu_avx_p_cut_rows_of(lines, threads, size);
+    if (!few && lines->step != 1) return cut;
     if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
-    const long long tiles = (lines->n - 1) / (CPU_AVX_P_CUT_MOST * tile) + 1;
-    const long long wanted = (threads - 1) / lines->systems + 1, many = lines->n / (CPU_AVX_P_CUT_MANY * tile);
-    const long long more = wanted < many ? wanted : many, count = tile * (tiles > more ? tiles : more);
-    const long long rows = lines->n / count;
+    if (threads == 1 && cut.per_lane == 4) return cut; /* four from both ends take less time */
+    const long long tile = 128 / size, line = 64 / size / (cut.per_lane & -cut.per_lane); /* rows in whole lines */
+    const long long most = CPU_AVX_P_CUT_MOST * (cut.per_lane > 1 ? 2 : 1);
+    const long long tiles = (lines->n * cut.per_lane - 1) / (most * tile) + 1;
+    const long long wanted = (threads - 1) / (lines->systems / cut.per_lane) + 1;
+    const long long many = lines->n / (CPU_AVX_P_CUT_MANY * tile), more = wanted < many ? wanted : many;
+    const long long count = tile * (tiles > more ? tiles : more), rows = lines->n / count;
     if (rows < (lines->systems < tile ? CPU_AVX_P_CUT_LEAST : CPU_AVX_P_CUT_MANY)) return cut;
     cut.rows = rows < 32 * line ? rows : rows / line * line; /* whole cache lines, if that leaves a short tail */
     cut.count = count;
@@ -67,6 +76,8 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 #define cpu_avx_p_separators CPU_AVX_OF(cpu_avx_p_separators)
 #define cpu_avx_p_separators_len CPU_AVX_OF(cpu_avx_p_separators_len)
 #define cpu_avx_p_separators_of CPU_AVX_OF(cpu_avx_p_separators_of)
+#define cpu_avx_p_ends CPU_AVX_OF_SET(cpu_avx_p_ends)
+#define cpu_avx_p_store_ends CPU_AVX_OF_SET(cpu_avx_p_store_ends)
 #define cpu_avx_p_near_rows CPU_AVX_OF_SET(cpu_avx_p_near_rows)
 #define cpu_avx_p_towards_ends CPU_AVX_OF_SET(cpu_avx_p_towards_ends)
 #define cpu_avx_p_reduce CPU_AVX_OF_SET(cpu_avx_p_reduce)
@@ -95,7 +106,7 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
                                                          cpu_avx_real *work, long long s)
 {
     const ptrdiff_t all = (ptrdiff_t)(lines->systems * cut.count), systems = (ptrdiff_t)lines->systems;
-    const int contiguous = lines->step == 1;
+    const int contiguous = cut.per_lane == 1;
     const ptrdiff_t at = (ptrdiff_t)(contiguous ? s * cut.count : s);
     cpu_avx_p_separators of;
     of.next = contiguous ? 1 : systems;
@@ -110,80 +121,101 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Loads `columns` rows, from the one at p on: of one partition per lane or, if systems are interleaved, of the same
-   partition of `valid` systems. */
+/* Loads `columns` rows, from the one at p on: of one partition per lane, where several systems take turns, or of the
+   same partition of `valid` systems. */
 CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lines *lines, cpu_avx_p_cut cut, int valid,
                                         int columns, cpu_avx_vec *row)
 {
-    if (lines->step == 1)
-        cpu_avx_load_tile(p, (ptrdiff_t)cut.rows, cpu_avx_lanes, columns, row);
+    if (cut.per_lane)
+        cpu_avx_load_tile(p, (ptrdiff_t)cut.rows * cut.per_lane, cpu_avx_lanes, columns, row);
     else
         for (int k = 0; k < columns; k++) row[k] = cpu_avx_p_gather(p + k * (ptrdiff_t)lines->step, 1, valid);
 }
 
+/* The recurrences towards both ends of a partition: c and d of the row before; f, the factor with which the rows beyond
+   arrive at the separator; noise, the sum of the factors with which the eliminated rows arrive. */
+typedef struct {
+    cpu_avx_vec c[2], d[2], f[2], noise[2];
+} cpu_avx_p_ends;
+
+/* Stores c and d of system s in `valid` partitions. Returns whether in any lane further rows matter or too many
+   roundoffs add up. */
+CPU_AVX_CALL int cpu_avx_p_store_ends(const cpu_avx_p_ends *ends, int s, int systems, int valid,
+                                      cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
+{
+    int coupled = 0;
+    for (int side = 0; side < 2; side++) {
+        const int at = side ? systems - 1 - s : s; /* from below, the last system comes first */
+        cpu_avx_p_scatter(c_of[side] + at, systems, valid, 0, ends->c[side]);
+        cpu_avx_p_scatter(d_of[side] + at, systems, valid, 0, ends->d[side]);
+        for (int l = 0; l < valid; l++)
+            coupled |= !cpu_avx_p_finite(ends->noise[side][l]) || ends->f[side][l] > CPU_AVX_P_LOST ||
+                       ends->noise[side][l] > (cpu_avx_real)CPU_AVX_P_NOISE;
+    }
+    return coupled;
+}
+
 /* Eliminates rows of `valid` partitions, one per lane, towards the separators: the `rows` rows before a partition's
-   separator downwards, and its first `rows` rows upwards. Stores c and d of both ends. Returns whether in any lane
-   further rows matter or too many roundoffs add up. f is the factor with which the rows beyond arrive at the separator;
-   noise is the sum of the factors with which the eliminated rows arrive. */
+   separator downwards, and its first `rows` rows upwards. Stores c and d of both ends, and returns what
+   cpu_avx_p_store_ends does. If a lane holds several systems, its columns take turns among them. The next tiles are
+   prefetched, since few loads are in flight while rows wait for each other. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                         cpu_avx_p_cut cut, int valid, long long rows, cpu_avx_real *const *c_of,
                                         cpu_avx_real *const *d_of)
 {
     enum { lanes = cpu_avx_lanes };
-    const cpu_avx_vec beyond_valid = cpu_avx_p_beyond(valid);
-    const cpu_avx_vec zero = cpu_avx_set(0), least = cpu_avx_set((cpu_avx_real)1e-30);
+    const int systems = cut.per_lane ? cut.per_lane : 1;
+    const long long all = rows * systems, step = cut.per_lane ? 1 : lines->step;
+    const cpu_avx_vec beyond_valid = cpu_avx_p_beyond(valid), zero = cpu_avx_set(0), one = cpu_avx_set(1);
+    const cpu_avx_vec least = cpu_avx_set((cpu_avx_real)1e-30);
+    const cpu_avx_p_ends none = {{zero, zero}, {zero, zero}, {one, one}, {zero, zero}};
     cpu_avx_vec a[2][lanes], b[2][lanes], c[2][lanes], d[2][lanes], sound = zero;
-    cpu_avx_vec now_c[2] = {zero, zero}, now_d[2] = {zero, zero}, noise[2] = {zero, zero};
-    cpu_avx_vec f[2] = {cpu_avx_set(1), cpu_avx_set(1)};
-    for (long long j = 0; j < rows; j += lanes) {
-        const int columns = cpu_avx_p_clip(rows - j);
+    cpu_avx_p_ends ends[CPU_AVX_P_FEW_SYSTEMS];
+    for (int s = 0; s < systems; s++) ends[s] = none;
+    for (long long j = 0; j < all; j += lanes) {
+        const int columns = cpu_avx_p_clip(all - j);
         for (int side = 0; side < 2; side++) {
-            const long long row = side ? rows - j - columns : cut.rows - 1 - rows + j;
-            const ptrdiff_t from = at + (ptrdiff_t)(row * lines->step);
+            const long long row = side ? all - j - columns : (cut.rows - 1) * systems - all + j;
+            const ptrdiff_t from = at + (ptrdiff_t)(row * step), soon = from + (side ? -lanes : lanes);
+            for (int l = 0; l < lanes && cut.per_lane && j + lanes < all; l++)
+                cpu_avx_p_prefetch(batch, soon + l * (ptrdiff_t)cut.rows * systems, 0, 1, 0);
             cpu_avx_p_near_rows((side ? batch->c : batch->a) + from, lines, cut, valid, columns, a[side]);
             cpu_avx_p_near_rows(batch->b + from, lines, cut, valid, columns, b[side]);
             cpu_avx_p_near_rows((side ? batch->a : batch->c) + from, lines, cut, valid, columns, c[side]);
             cpu_avx_p_near_rows(batch->d + from, lines, cut, valid, columns, d[side]);
         }
-        for (int i = 0; i < columns; i++)
-            for (int side = 0; side < 2; side++) {
-                const int k = side ? columns - 1 - i : i;
-                const cpu_avx_vec r = cpu_avx_p_eliminate(a[side][k], b[side][k] + beyond_valid, c[side][k], d[side][k],
-                                                          &now_c[side], &now_d[side], &sound);
-                const cpu_avx_vec factor = a[side][k] * r;
-                const cpu_avx_vec size = cpu_avx_max(factor, zero - factor);
-                f[side] = cpu_avx_max(size * f[side], least); /* subnormal numbers would be slow */
-                noise[side] = cpu_avx_fma(size, noise[side], size);
-            }
+        for (int first = 0; first < systems; first++) {
+            cpu_avx_p_ends *of = &ends[systems > 1 ? (j + first) % systems : 0], now = *of;
+            for (int i = first; i < columns; i += systems)
+                for (int side = 0; side < 2; side++) {
+                    const int k = side ? columns - 1 - i : i;
+                    const cpu_avx_vec r = cpu_avx_p_eliminate(a[side][k], b[side][k] + beyond_valid, c[side][k],
+                                                              d[side][k], &now.c[side], &now.d[side], &sound);
+                    const cpu_avx_vec factor = a[side][k] * r, size = cpu_avx_max(factor, zero - factor);
+                    now.f[side] = cpu_avx_max(size * now.f[side], least); /* subnormal numbers would be slow */
+                    now.noise[side] = cpu_avx_fma(size, now.noise[side], size);
+                }
+            *of = now;
+        }
     }
     int coupled = 0;
-    for (int side = 0; side < 2; side++) {
-        cpu_avx_real beyond[lanes], sum[lanes];
-        cpu_avx_p_scatter(c_of[side], 1, valid, 0, now_c[side]);
-        cpu_avx_p_scatter(d_of[side], 1, valid, 0, now_d[side]);
-        cpu_avx_store(beyond, f[side]);
-        cpu_avx_store(sum, noise[side]);
-        for (int l = 0; l < valid; l++)
-            coupled |=
-                !cpu_avx_p_finite(sum[l]) || beyond[l] > CPU_AVX_P_LOST || sum[l] > (cpu_avx_real)CPU_AVX_P_NOISE;
-    }
+    for (int s = 0; s < systems; s++) coupled |= cpu_avx_p_store_ends(&ends[s], s, systems, valid, c_of, d_of);
     return coupled;
 }
 
-/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends: of neighbours or, if systems are
-   interleaved, of the same partition of several systems. */
+/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends: of neighbours, or of the same partition
+   of several systems. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
 {
     int coupled = 0;
-    const int contiguous = lines->step == 1;
     const long long across = (lines->systems - 1) / cpu_avx_lanes + 1; /* vectors of a row */
     for (long long v = from; v < to && !coupled; v++) {
-        const long long s = contiguous ? v * cpu_avx_lanes / cut.count : v % across * cpu_avx_lanes;
-        const long long p = contiguous ? v * cpu_avx_lanes % cut.count : v / across;
+        const long long s = cut.per_lane ? v * cpu_avx_lanes / cut.count : v % across * cpu_avx_lanes;
+        const long long p = cut.per_lane ? v * cpu_avx_lanes % cut.count : v / across;
         const ptrdiff_t at = cpu_avx_p_system_at(lines, s) + (ptrdiff_t)(p * cut.rows * lines->step);
-        const ptrdiff_t to_c = (ptrdiff_t)(contiguous ? v * cpu_avx_lanes : p * lines->systems + s);
-        const int valid = contiguous ? cpu_avx_lanes : cpu_avx_p_clip(lines->systems - s);
+        const ptrdiff_t to_c = (ptrdiff_t)(cut.per_lane ? v * cpu_avx_lanes * cut.per_lane : p * lines->systems + s);
+        const int valid = cut.per_lane ? cpu_avx_lanes : cpu_avx_p_clip(lines->systems - s);
         cpu_avx_real *const c[2] = {all->c[0] + to_c, all->c[1] + to_c};
         cpu_avx_real *const d[2] = {all->d[0] + to_c, all->d[1] + to_c};
         coupled = cpu_avx_p_towards_ends(lines, batch, at, cut, valid, rows, c, d);
@@ -235,15 +267,21 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Reduces the rows around all separators, more rows in each attempt until they suffice. Returns whether they do. */
+/* Reduces the rows around all separators, more rows in each attempt until they suffice. If there
+   are many vectors of partitions, begins with as many as the first of them needs. Returns whether they suffice. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {
     const long long lanes = cpu_avx_width(isa), most = cut.rows / 2, partitions = lines->systems * cut.count;
     const long long tiles = (partitions - 1) / (128 / CPU_AVX_SIZE) + 1;
-    const long long vectors = lines->step == 1 ? partitions / lanes : ((lines->systems - 1) / lanes + 1) * cut.count;
+    const long long vectors =
+        cut.per_lane ? partitions / cut.per_lane / lanes : ((lines->systems - 1) / lanes + 1) * cut.count;
+    const int tried = vectors > CPU_AVX_P_NEAR_TRIED;
+    long long rows = tried ? CPU_AVX_P_NEAR_LEAST : CPU_AVX_P_NEAR_ROWS;
     if (threads > tiles) threads = (int)tiles;
-    for (long long rows = CPU_AVX_P_NEAR_ROWS;; rows *= CPU_AVX_P_FARTHER) {
+    for (int coupled = tried; coupled && rows < most; rows *= 1 + coupled)
+        CPU_AVX_P_PICK(isa, coupled =, cpu_avx_p_reduce, (lines, cut, batch, rows, all, 0, 1));
+    for (;; rows *= CPU_AVX_P_FARTHER) {
         int coupled = 0;
         if (rows > most) rows = most;
         CPU_AVX_P_OMP(omp parallel for num_threads(threads) if (threads > 1) reduction(| : coupled))

@@ -10,6 +10,7 @@ typedef struct {
     long long width;            /* systems or partitions in a tile */
     int kind;                   /* the contents of a tile, see below */
     long long n, pitch;         /* elements in a system or partition; from the start of one to that of the next */
+    int per_lane;               /* interleaved systems in each partition of CPU_AVX_P_CUT; otherwise 1 */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is kept in the store, not in x */
     int fetched;                /* interleaved: from memory, so rows are prefetched and tiles overlap; contiguous: x is
@@ -19,7 +20,7 @@ enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
     CPU_AVX_P_CUT_ROWS,    /* partitions of long interleaved systems, a group for each; separators are solved already */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
-    CPU_AVX_P_CUT,         /* 2*lanes partitions of long contiguous systems, in the same way */
+    CPU_AVX_P_CUT,         /* 2*lanes partitions of long contiguous systems, or each of a few interleaved systems */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system; see scalar.h */
@@ -37,7 +38,7 @@ typedef struct {
 /* Returns a plan for one tile of interleaved systems. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
 {
-    const cpu_avx_p_plan plan = {{n, step, 0, 1, 1, 0}, 0, 1, 0, CPU_AVX_P_INTERLEAVED, n, 1, 0, 0, 0};
+    const cpu_avx_p_plan plan = {{n, step, 0, 1, 1, 0}, 0, 1, 0, CPU_AVX_P_INTERLEAVED, n, 1, 1, 0, 0, 0};
     return plan;
 }
 
@@ -240,7 +241,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_contiguous_plan(int isa, int kind, const cp
     const int stream = batch->x != batch->d && cpu_avx_p_streams(lines, batch, apart);
     const int x_too = batch->x != batch->d && !stream && cpu_avx_p_array_bytes(lines) >= (double)CPU_AVX_P_FAR_BYTES;
     const cpu_avx_p_plan plan = {
-        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, stream, 0, x_too};
+        *lines, per_group * lines->groups, per_group, width, kind, lines->n, lines->stride, 1, stream, 0, x_too};
     return plan;
 }
 

@@ -22,6 +22,7 @@ CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const 
                                               cpu_avx_real *store, long long from, long long to)
 {
     if (plan->kind == CPU_AVX_P_SCALAR) return cpu_avx_p_scalar_tiles(plan, batch, store, from, to);
+    if (plan->per_lane > 1) return cpu_avx_p_several_tiles(plan, batch, store, from, to);
     if (plan->kind == CPU_AVX_P_CONTIGUOUS || plan->kind == CPU_AVX_P_CUT)
         return cpu_avx_p_contiguous_tiles(plan, batch, store, from, to);
     return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to);
@@ -47,8 +48,8 @@ CPU_AVX_CALL long long cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, cons
 CPU_AVX_API size_t cpu_avx_p_cut_store_len(const cpu_avx_lines *lines, cpu_avx_p_cut cut)
 {
     const long long line = 64 / CPU_AVX_SIZE;
-    if (lines->step != 1) return (size_t)(2 * cut.rows * ((lines->systems + line - 1) / line * line));
-    return (size_t)((cut.rows + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
+    if (!cut.per_lane) return (size_t)(2 * cut.rows * ((lines->systems + line - 1) / line * line));
+    return (size_t)((cut.rows * cut.per_lane + 14) / 16 * 16 * (2 * 128 / CPU_AVX_SIZE));
 }
 
 /* Returns how many bytes of work cpu_avx_solve needs for these lines; 0 for invalid lines, an empty batch, or
@@ -86,8 +87,9 @@ CPU_AVX_API int cpu_avx_p_run_tiles(int isa, cpu_avx_p_plan plan, const cpu_avx_
 CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                      const cpu_avx_p_batch *given, cpu_avx_real *work, int threads)
 {
-    const int contiguous = lines->step == 1;
-    const cpu_avx_lines of_systems = {cut.rows - 1, 1, cut.count, cut.rows, lines->systems, lines->stride};
+    const int each = cut.per_lane;
+    const cpu_avx_lines of_lanes = {(cut.rows - 1) * each, 1, cut.count, cut.rows * each, each > 1 ? 1 : lines->systems,
+                                    lines->stride};
     const cpu_avx_lines of_rows = {cut.rows - 1, lines->step, lines->systems, 1, cut.count, cut.rows * lines->step};
     cpu_avx_p_batch batch = *given;
     long long bad;
@@ -95,12 +97,15 @@ CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_av
     CPU_AVX_P_PICK(isa, bad =, cpu_avx_p_all_separators, (lines, cut, &batch, work));
     /* For more threads than partitions the plan might be the one for few systems, whose tiles are single systems. */
     const int of_plan = threads < cut.count ? threads : (int)cut.count;
-    cpu_avx_p_plan plan = contiguous ? cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &of_systems, &batch)
-                                     : cpu_avx_p_thomas_plan(isa, &of_rows, &batch, of_plan);
-    if (!contiguous) plan.kind = CPU_AVX_P_CUT_ROWS;
+    cpu_avx_p_plan plan = each ? cpu_avx_p_contiguous_plan(isa, CPU_AVX_P_CUT, &of_lanes, &batch)
+                               : cpu_avx_p_thomas_plan(isa, &of_rows, &batch, of_plan);
+    if (each)
+        plan.per_lane = each;
+    else
+        plan.kind = CPU_AVX_P_CUT_ROWS;
     const int status = cpu_avx_p_run_tiles(isa, plan, &batch, work + cpu_avx_p_separators_len(lines, cut),
                                            cpu_avx_p_cut_store_len(lines, cut), threads);
-    const long long system = contiguous ? (status - 1) / cut.count : status - 1;
+    const long long system = each == 1 ? (status - 1) / cut.count : status - 1;
     if (status && system < bad) bad = system;
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
 }
@@ -137,9 +142,10 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             group, are cut into partitions (rows near a separator are read more than once), which threads share: from
             2048 rows on (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if
             there are at most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and
-            system on. Seven or more interleaved systems of more than 8192 rows are cut as well, if they form one group,
-            a row takes at most 512 bytes, and there are several threads or 1 MB per array. A batch that is not cut is
-            solved from both ends if it has at most six systems per thread (six in all, if they share cache lines), or
+            system on. Interleaved systems of more than 8192 rows are cut as well, if they form one group: two to six if
+            there are no gaps between rows (but not four on one thread), and seven or more if a row
+            takes at most 512 bytes and there are several threads or 1 MB per array. A batch that is not cut is solved
+            from both ends if it has at most six systems per thread (six in all, if they share cache lines), or
             if its systems are contiguous and take 128 KB or more: two systems at a time (a vector of up to four if they
             share cache lines), with a division instead of the reciprocal
    Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in

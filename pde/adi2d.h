@@ -37,21 +37,25 @@
      (adi2d/onchip.h)
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
        MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
-                                block or of the blocks of a cluster; if grids fit in no cluster, solves the batch as
-                                MODEL_coalesced does
+                                block or of the blocks of a cluster; if no cluster holds the grids, solves the batch
+                                as MODEL_coalesced does
      the ladder's lower rungs (adi2d/rungs.h)
        MODEL_rung_bytes         bytes of device memory for each of the next two functions
        MODEL_naive              the plain version: grids in device memory, two kernels per stage, a thread per line
-       MODEL_coalesced          the same with two copies of the grid, one in each order, so that all accesses coalesce
+       MODEL_coalesced          the same with two copies of the grid, one in each order, so that its solves have
+                                coalesced accesses
    All models share
        adi2d_check              checks a batch
        adi2d_status_string      returns the text of a status
 
-   The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step is two solves, one along each axis, and
-   holds one array in shared memory. With ADI2D_ONE_STAGE (Douglas' scheme) it also forms differences at all points, and
-   holds two arrays. With ADI2D_TWO_STAGES it holds three arrays, and a step of a scheme other than Douglas' does all
-   this twice. If a model declares FD_MODEL_INDEPENDENT along y, and FD_MODEL_STEADY along y or no numbers of t, a march
-   of products factors one matrix along y for all columns, and again only where theta dt changes by more than rounding.
+   The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step is two solves, one along each axis; it
+   forms differences only where it cannot begin with what the step before it left. A problem has one array in shared
+   memory. With ADI2D_ONE_STAGE (Douglas' scheme) each step also forms differences at all points, and a problem has two
+   arrays. With ADI2D_TWO_STAGES a problem has three arrays, and a step of two stages does all this twice.
+
+   If a model declares FD_MODEL_INDEPENDENT along y, and FD_MODEL_STEADY along y or no numbers of t, a march of products
+   on chip factors one matrix along y for all columns: in the first step, and where theta dt changes by more than
+   rounding.
 
    pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 
@@ -80,16 +84,16 @@ enum {
    memory a problem takes. */
 enum {
     ADI2D_TWO_STAGES, /* nothing: any scheme */
-    ADI2D_ONE_STAGE,  /* Douglas' scheme */
+    ADI2D_ONE_STAGE,  /* each has one stage, as in Douglas' scheme */
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2 and without a Rannacher start (times.halves is 0); no mixed
                          term, no source, no exercise between dates; FD_LINEAR at all faces; the same coefficients
                          throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant. A
-                         step stores one array, and forms differences only if it cannot begin with what the step before
-                         it left (adi2d_p_continues). Sources are looked for at all points in three steps
-                         (common/problem.h). Dominance is checked at all points in the first and the last step, each
-                         with its own length and with the longest of the march. Other steps are checked at five points.
-                         A row without dominance that these checks miss is solved as it is; a source that they miss
-                         makes the values wrong */
+                         step forms differences only if it cannot begin with what the step before it left
+                         (adi2d_p_continues). Each point is checked for a source in three steps (common/problem.h), and
+                         for dominance in the first and the last step, with their own lengths and with the longest of
+                         the march. If the model has numbers of t, each step is also checked for both at five points. A
+                         row without dominance that these checks miss is solved as it is; a source that they miss makes
+                         the values wrong */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */

@@ -56,11 +56,10 @@
        fd_status_string         returns the text of a status
 
    pde/common/problem.h documents what the solvers share; in addition:
-     Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT), all lines share one matrix.
-              MODEL_device factors it and uses the factors until the number of stages, theta dt (by more than rounding)
-              or the numbers of t change. Along x it factors only for up to 256 points and in steps within which nothing
-              changes.
-     Memory   Only adi3d_allocate allocates.
+     Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT), all lines share one matrix, and
+              MODEL_device solves with factors. It factors again when theta dt (by more than rounding), the numbers of t
+              or the number of stages change, and when coefficients begin or cease to change within a step. Along x it
+              uses factors only for up to 256 points and in steps within which nothing changes.
 
    pde/common/rooms.h lists the rooms. */
 
@@ -84,7 +83,7 @@
 enum {
     ADI3D_MOST = FD_P_MOST_POINTS, /* the most points of an axis */
     ADI3D_MOST_ON_CHIP = 48, /* the most points of an axis on chip */
-    ADI3D_P_PARTITIONS = 16  /* the most partitions of lines along z that sweeps solve */
+    ADI3D_P_PARTITIONS = 16  /* the most partitions into which sweeps cut a line along z */
 };
 
 /* Checks a batch.

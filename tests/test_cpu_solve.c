@@ -448,9 +448,44 @@ static void F(test_cut_rows)(void)
     }
 }
 
+/* Tests two to six interleaved systems, which are cut so that a lane holds a partition of all of them: just too short,
+   just long enough, with tails and in several tiles, for more threads than tiles too; some with one or two systems that
+   fail, in a separator, the last row or anywhere. Systems with gaps between their rows are not cut. */
+static void F(test_cut_few)(void)
+{
+    static const int sizes[] = {8192, 8193, 12345, 40961}, asked[] = {2, 1, 3, 64};
+    case_random random = {SEED + 14};
+    int turn = 0;
+    for (int systems = 2; systems <= 6; systems++)
+        for (int i = 0; i < 4; i++, turn++) {
+            const int n = sizes[i], threads = asked[turn % 4], failing = (turn + turn / 4) % 4;
+            const cpu_avx_lines lines = F(layout)(turn % 7 == 6, n, systems);
+            const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&lines, threads, (int)sizeof(REAL));
+            const int alone = threads == 1 && systems == 4;
+            const int is_cut = n > 8192 && lines.step == systems && !alone;
+            F(batch) s = F(new_batch)(&random, n, systems, 0);
+            char faulty[6] = {0};
+            int want = 0;
+            CHECK(is_cut ? cut.count > 1 && cut.per_lane == systems : !cut.count, "%d x %d, %d threads: %d partitions",
+                  n, systems, threads, (int)cut.count);
+            if (failing == 1)
+                want = F(spoil_two)(&random, &s, faulty,
+                                    cut.count ? (1 + case_below(&random, (int)cut.count)) * (int)cut.rows - 1 : -1);
+            else if (failing > 1)
+                want = F(spoil_two)(&random, &s, faulty, failing == 2 ? n - 1 : -1);
+            for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+                if (cpu_left_out(isa)) continue;
+                F(check_lines)
+                (isa, (turn + isa) % 2 ? THOMAS : IN_PLACE, &lines, &s, (size_t)(turn % 3), threads,
+                 failing ? faulty : 0, want);
+            }
+            free(s.a);
+        }
+}
+
 /* Tests the same with couplings that reach a few rows, then more and more, constant or shared out at random: the
    residual is that of elimination, whether or not systems can be cut. The last kind has blocks of weak and of strong
-   dominance. One system is contiguous, seven are interleaved; their rows differ by factors. */
+   dominance. One system is contiguous, three and seven are interleaved; their rows differ by factors. */
 static void F(test_weak_cut)(void)
 {
     enum { N = 60000, KINDS = 13, SEVEN = 7 };
@@ -467,7 +502,7 @@ static void F(test_weak_cut)(void)
         }
         for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
             if (cpu_left_out(isa)) continue;
-            for (int systems = 1; systems <= SEVEN; systems += SEVEN - 1) {
+            for (int systems = 1; systems <= SEVEN; systems = 2 * systems + 1) {
                 const cpu_avx_lines lines = cpu_avx_lines_interleaved(N, systems);
                 const int threads = kind / 2 % 3 == 2 ? 64 : 1 + kind / 2 % 3, of = kind % systems;
                 void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, threads));
@@ -932,6 +967,7 @@ static void F(test_all)(void)
     F(test_sizes)();
     F(test_cut)();
     F(test_cut_rows)();
+    F(test_cut_few)();
     F(test_weak_cut)();
     F(test_weak_half)();
     F(test_few_at_work)();

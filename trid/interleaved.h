@@ -267,7 +267,7 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
 
 /* Solves the systems that trid_block_interleaved_factor factored, for one right-hand side each.
    Needs    k, systems, parts, n and f as in trid_block_interleaved_factor, and the number of steps that it left in this
-            thread's *steps; if it was passed null, w. Rows from n on are read as 0; if d is already 0 there,
+            thread's *steps, or w if steps was null. Rows from n on are read as 0; if d is already 0 there,
             n = k*parts saves the test.
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on

@@ -14,13 +14,13 @@
 
      launches
        trid_launch           launches a kernel; returns the error of this launch only
-       trid_allow_shared     allows a kernel all the dynamic shared memory of the device
+       trid_allow_shared     allows a kernel all the shared memory that a block can have
        trid_launch_cluster   as trid_launch, in clusters of blocks
        trid_launch_with      the same, with an early start if requested
        trid_clusters         how many clusters of a kernel run at the same time; 0 if none can
        trid_device_attribute   an attribute of the current device
        trid_best_pieces      the number of pieces into which to cut a march over planes
-     cluster (blocks that trid_launch_cluster launched, which access each other's shared memory)
+     cluster (blocks that run at the same time and access each other's shared memory)
        trid_cluster_rank, trid_cluster_size, trid_cluster_sync
        trid_cluster_map, trid_cluster_load, trid_cluster_store   numbers in another block's shared memory
        trid_mbarrier_init, trid_mbarrier_expect, trid_cluster_send, trid_mbarrier_wait   messages between blocks
@@ -31,7 +31,7 @@
    Common contract:
      Launches   Called on the host, in C++17. Those that launch a kernel do not wait for it, and return the error of the
                 CUDA runtime.
-     Device     All functions compile for every device. On a device without clusters a cluster is one block; without
+     Device     Device functions compile for every device. On a device without clusters a cluster is one block; without
                 asynchronous copies a copy is complete when the call returns. */
 
 #ifndef TB_BODY
@@ -43,7 +43,7 @@
 #if TB_DEVICE_SCOPES
 /* ---- clusters: blocks that send each other rows ------------------------------------------------------------------ */
 
-/* From compute capability 9.0 on (CUDA 12.1), trid_launch_cluster groups the blocks of a launch into clusters. The
+/* From compute capability 9.0 and CUDA 12.1 on, trid_launch_cluster groups the blocks of a launch into clusters. The
    blocks of a cluster run at the same time and can send to each other's shared memory. The receiver waits on an
    mbarrier, 8 bytes of its own shared memory; neither a barrier of all blocks nor a fence is needed. Here, in round i,
    each block, number `rank` of `size`, sends 16 bytes to every block of its cluster:
@@ -59,8 +59,9 @@
                        the readers   trid_mbarrier_wait(&mbarrier[i % 2], i / 2 % 2), and read `from[i % 2]`
                        all threads   __syncthreads();
 
-   For older devices all of these compile as well: a cluster is one block, a send copies within the block's own memory,
-   and the mbarrier functions neither count nor wait (readers of other threads' data then need a __syncthreads). */
+   For an older device or CUDA all of these compile as well: a cluster is one block, a send copies within the block's
+   own memory, and the mbarrier functions neither count nor wait (readers of other threads' data then need a
+   __syncthreads). */
 #if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
     (defined SIMT_EMULATOR && !defined __CUDACC__)
 #define TRID_CLUSTERS 1
@@ -99,7 +100,7 @@ TB_D int trid_cluster_size(void)
 
 /* Waits for all threads of the cluster. Their earlier writes are visible to all afterwards.
    Lanes    all threads of all blocks of the cluster, warps converged
-   Cost     a fence for the whole device: call it rarely, not once per system */
+   Cost     a fence for the whole device; frequent messages cost less through an mbarrier */
 TB_D void trid_cluster_sync(void)
 {
 #if TRID_CLUSTERS && defined __CUDA_ARCH__
@@ -119,8 +120,8 @@ typedef unsigned char *trid_cluster_place;
 #endif
 
 /* Maps `place`, an address in this block's shared memory, to its counterpart in the shared memory of block `rank` of
-   the cluster. What lies some bytes beyond `place` here lies as many bytes beyond the counterpart there.
-   Needs    a trid_cluster_sync after the kernel's start and one before its end, since only in between is that block
+   the cluster. The byte at an offset from `place` has its counterpart at the same offset from the result.
+   Needs    a trid_cluster_sync before the first access and one after the last, since only in between is that block
             certain to be running; and one between a write and another block's read of it. Neighbouring lanes should
             access neighbouring words.
    Cost     1 operation */
@@ -144,7 +145,7 @@ TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
 }
 
 /* Initialises *mbarrier, in shared memory, as an mbarrier of the block.
-   Lanes    one thread of each block, once, before a trid_cluster_sync that precedes the first send */
+   Lanes    one thread of each block, once for each mbarrier, before a trid_cluster_sync that precedes the first send */
 TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
 {
 #if TRID_CLUSTERS && defined __CUDA_ARCH__
@@ -160,7 +161,8 @@ TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
 
 /* Sets how many bytes complete the mbarrier's next phase. Bytes from any block count, even those that arrived before
    the call.
-   Needs    16 to 2^20 - 16 bytes; the previous phase is complete, and the thread has waited for it
+   Needs    16 to 2^20 - 16 bytes; the previous phase is complete: this thread has waited for it, or a barrier of the
+            block has followed another thread's wait
    Lanes    one thread of the block */
 TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
 {
@@ -201,8 +203,8 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 #endif
 }
 
-/* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive at the counterpart
-   of `to` in that block, and count for the counterpart of `mbarrier` there.
+/* Sends the 16 bytes at v, four floats or two doubles, to block `rank`, which may be the sender's own. They arrive at
+   the counterpart of `to` in that block, and count for the counterpart of `mbarrier` there.
    Needs    `to` aligned to 16 bytes; that block's threads have already read the earlier data there, and its mbarrier
             has completed all earlier phases. Alternating between two addresses and two mbarriers ensures both if each
             block, before it sends again, has waited for all others and read what they sent.
@@ -231,10 +233,11 @@ TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, co
 
 /* ---- a barrier for warps in different loops ---------------------------------------------------------------------- */
 
-/* Waits for all `threads` threads of the block, whichever loop each is in: __syncthreads requires one common loop.
+/* Waits for all `threads` threads of the block. Warps may wait in different calls, such as those in different loops;
+   with __syncthreads all must wait in the same call.
    Needs    `threads` a multiple of 32
    Lanes    all of the block
-   Shared   the block's barrier 1 */
+   Shared   no memory; the block's barrier number 1 */
 TB_D void trid_barrier_all(int threads)
 {
 #ifdef __CUDA_ARCH__
@@ -248,7 +251,7 @@ TB_D void trid_barrier_all(int threads)
 
 /* ---- asynchronous copies ----------------------------------------------------------------------------------------- */
 
-/* An address in shared memory for asynchronous copies; without such copies, a pointer to bytes. */
+/* An address in shared memory for trid_copy_async: 32 bits on a GPU with asynchronous copies, else a pointer. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
 typedef unsigned trid_copy_place;
 #else
@@ -269,7 +272,7 @@ TB_D trid_copy_place trid_copy_place_of(void *p)
 
 /* Copies 16 bytes from `from`, in global memory, to the address `offset` bytes beyond `to`, in shared memory;
    asynchronously from compute capability 8.0 on. Both addresses are multiples of 16. trid_copy_commit closes a burst of
-   copies. TRID_COPY_AWAIT(n) waits until all but the last n bursts of the thread have arrived. */
+   copies. TRID_COPY_AWAIT(n), with n a literal, waits until all but the last n bursts of the thread have arrived. */
 TB_D void trid_copy_async(trid_copy_place to, int offset, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -300,10 +303,9 @@ TB_D void trid_copy_commit(void)
 
 /* ---- launches: kernels that are compiled only where they are called ---------------------------------------------- */
 
-/* TB_LAUNCHES: whether there are launches. They are C++: kernels are templates over their sizes (TRID_KERNEL follows
-   the template's head), and launch functions are templates whose arguments are deduced or have defaults. A program
-   calls them like any function, and pays only for those that it calls. TRID_DYNAMIC_SHARED(name) declares, in a
-   kernel, the launch's dynamic shared memory as unsigned char *name. */
+/* TB_LAUNCHES: whether there are launches. They are C++17, since kernels are templates over their sizes: a program pays
+   only for the kernels that it launches. TRID_KERNEL follows a template's head. TRID_DYNAMIC_SHARED(name) declares, in
+   a kernel, the launch's dynamic shared memory: unsigned chars from `name` on. */
 #if TB_DEVICE_SCOPES && !defined __CUDACC_RTC__
 #define TB_LAUNCHES 1
 #if __cplusplus < 201703L
@@ -324,9 +326,8 @@ struct trid_same {
 };
 
 /* Launches kernel(arguments...), converting the arguments to the kernel's own types.
-   Returns  the error of this launch only. It neither reports nor clears the error of an earlier call that was refused:
-            cudaGetLastError still returns that. (If a kernel fails while it runs, for example at a bad address, every
-            later call reports it.) */
+   Returns  the error of this launch, not that of an earlier call that was refused. (If a kernel fails while it runs,
+            for example at a bad address, later launches report it too.) */
 template <class... parameters>
 static inline cudaError_t trid_launch(void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
                                       cudaStream_t stream, typename trid_same<parameters>::type... arguments)
@@ -349,9 +350,9 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/* Returns the number of pieces into which to cut a march over planes so that it takes the least time; if there are
-   several, each has at least 4 planes. Each piece takes `blocks` blocks, and costs as much as `more` planes on top of
-   its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not positive. */
+/* Returns the number of equal pieces into which to cut a march over planes so that it takes the least time; if there
+   are several, each has at least 4 planes. Each piece takes `blocks` blocks, and costs as much as `more` planes on top
+   of its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
 {
     int best = 1;
@@ -363,7 +364,7 @@ static inline int trid_best_pieces(int planes, long long blocks, int slots, int 
     return best;
 }
 
-/* Allows a kernel all the dynamic shared memory that the current device offers in addition to the kernel's static
+/* Allows a kernel as much dynamic shared memory as the current device has for a block besides the kernel's static
    memory. This amount is the same for all launches, so host threads that need different amounts do not disturb each
    other.
    Returns  cudaSuccess, or the runtime's error
@@ -433,7 +434,7 @@ static inline cudaError_t trid_launch_cluster(void (*kernel)(parameters...), dim
 
 /* Returns how many clusters the current device runs at the same time, each of `size` blocks of the kernel: 0 if the
    device has no clusters (before compute capability 9.0), if the kernel was compiled for devices that have none or by a
-   CUDA before 12.1, or if not even one fits.
+   CUDA before 12.1, if not even one fits, or if the runtime fails.
    Needs    permission for the kernel to have `bytes` of dynamic shared memory (trid_allow_shared)
    Leaves   a kernel that may be launched in clusters of more than 8 blocks, if `size` is above 8
    Cost     a few calls to the CUDA runtime */
@@ -486,7 +487,7 @@ static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 bl
 
 #if TB_DEVICE_SCOPES
 
-/* Returns the number at an address that trid_cluster_map returned.
+/* Returns the number at an address in the shared memory of any block of the cluster (trid_cluster_map).
    Lanes    any */
 TB_D tb_real trid_cluster_load(trid_cluster_place place)
 {
@@ -503,7 +504,7 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
 #endif
 }
 
-/* Stores a number at an address that trid_cluster_map returned.
+/* Stores a number at such an address.
    Lanes    any */
 TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
 {

@@ -15,7 +15,7 @@
        trid_lane_pivoted_combine   two groups of partitions into one        54 FMA or mul + 4 rcp
        trid_lane_pivoted_root      first and last unknown of the system     1 FMA + 2 mul + 2 rcp
        trid_lane_pivoted_split     two unknowns where groups were joined    7 FMA
-       trid_lane_pivoted_expand    the k unknowns from the four around      (3k-6) FMA
+       trid_lane_pivoted_expand    k unknowns from the two at each end      (3k-6) FMA
      warp, block
        trid_warp_pivoted           k rows a lane                (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shfl
        trid_block_pivoted          the same across up to 32 warps           more levels + 1 barrier
@@ -24,8 +24,8 @@
      host, sizes
        trid_host_pivoted, trid_host_pivoted_len
 
-   Arrays stay in registers up to k = 32 in single precision and 12 in double. For a solve (trid_warp_pivoted,
-   trid_block_pivoted, trid_host_pivoted) k > 32 is a bad argument. */
+   In a warp, arrays stay in registers up to k = 32 in single precision and 12 in double; trid.h has the table for a
+   block. trid_warp_pivoted, trid_block_pivoted and trid_host_pivoted refuse k > 32 as a bad argument. */
 
 #ifndef TB_BODY
 #ifndef TRID_PIVOTED_H
@@ -37,7 +37,7 @@
 enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 
 #if TB_HOST_SCOPE
-/* Returns how many elements of work trid_host_pivoted needs: 4*n, and 20 for each partition. */
+/* Returns how many elements of work trid_host_pivoted needs; never more than 24*n. */
 TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 {
     if (n <= 0 || rows_per_lane < 1) return 0;
@@ -84,8 +84,8 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 
 /* Finds factors that eliminate an unknown from two rows in which its coefficients are u and v: it vanishes from
    *f * first + *g * second. The row with the larger coefficient is multiplied by a number of at most 1 in absolute
-   value, the other by -1. If |u| and |v| are below the least normal number, they count as zero: there is nothing to
-   eliminate, but a NaN spreads. Returns whether the second row's coefficient is larger. */
+   value, the other by -1. If both coefficients are below the least normal number in absolute value, they count as zero.
+   If one is NaN, so is the multiplier. Returns whether the second row's coefficient is larger. */
 TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -96,9 +96,9 @@ TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
     return second;
 }
 
-/* Finds factors as trid_p_meet does, but takes no coefficient for zero. Two more factors give the row from which the
+/* Finds factors as trid_p_meet does, but no coefficient counts as zero. Two more factors give the row from which the
    unknown is computed later: *rf * first + *rg * second is the row with the larger coefficient, divided by that
-   coefficient. *bad tells whether the coefficient is a bad pivot. */
+   coefficient. *bad tells whether that coefficient is a bad pivot. */
 TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf, tb_real *rg, int *bad)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -350,8 +350,8 @@ TB_D void trid_warp_pivoted_expand(int k, int position, const tb_real *a, const 
     }
 }
 
-/* Finds the first and the last unknown of the system in the lane that made the last join of trid_warp_pivoted_up, and
-   passes them to all `lanes` lanes of the group. Returns the status of trid_lane_pivoted_root in that lane, 0 in the
+/* Finds the first and the last unknown of the system in the lane that holds the border of the whole tree, and passes
+   them to all `lanes` lanes of the group. Returns the status of trid_lane_pivoted_root in that lane, 0 in the
    others. */
 TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_real *outer)
 {
@@ -366,8 +366,8 @@ TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_
    Needs    1 <= k <= 32 and lanes as literals; the a of row 0, the c of row n-1 and the rows from n on are not read
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found only bad pivots for an unknown: the matrix is singular,
-            or its entries are infinite, NaN or at the ends of the type's range (docs/pivoted.md says which are)
+   Returns  0; -1 if n > k*lanes or k > 32; 1 if this lane found no pivot for an unknown: the matrix is singular, or has
+            entries that are infinite, NaN or at the ends of the type's range (docs/pivoted.md says which)
    Cost     (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shuffles, (3k-4+6w) comparisons, about 15k + 37w
             selections; docs/pivoted.md counts the instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md
@@ -491,8 +491,8 @@ TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_
 
 /* Solves any nonsingular system as trid_warp_pivoted does. Partitions of rows_per_lane rows (of two rows, if
    rows_per_lane is 1) are reduced, and joined in pairs up a tree. Any number of partitions is allowed. The last may be
-   shorter, but has at least two rows: a single remaining row is added to the partition before it.
-   Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
+   shorter, but if a single row would remain for it, the partition before takes that row too.
+   Needs    work of trid_host_pivoted_len(n, rows_per_lane) elements; otherwise as trid_host_thomas
    Returns  0; -1 for n < 0, rows_per_lane < 1 or rows_per_lane > 32; or 1, as from trid_warp_pivoted
    Error    as trid_warp_pivoted */
 TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const tb_real *b, const tb_real *c,

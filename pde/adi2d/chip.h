@@ -15,9 +15,10 @@ enum {
 
 /* A block's data about its problem, in shared memory. Arrays are offsets, as in fd_p_chip. */
 struct adi2d_p_chip : fd_p_chip {
-    int width, parts, share; /* share: the columns that each block solves */
+    int width, parts, share; /* share: how many columns each block solves */
     int z, g;                /* arrays of the block. z: differences, then a first stage's values; g: the start of a
-                                second stage's right-hand side, then its differences */
+                                second stage's right-hand side, then its differences. If batch.kind needs fewer
+                                arrays, z is u, or g is z */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; 0 beyond the last: rows without couplings */
     int number[2]; /* number q of x at [q * pitch + swizzle(i)], of y at [q * per_lane * parts + j] */
     int exchange;  /* scratch for solves along y */
@@ -88,7 +89,7 @@ typedef struct {
 } adi2d_p_rows;
 
 /* Replaces row k of this thread by the boundary row that fd_p_edge_row computes. near_by is the right-hand side of the
-   neighbouring row; the solution is the difference from w. */
+   neighbouring row; solutions are differences from w. */
 TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const fd_p_edge &edge, int k,
                             tb_real near_by, tb_real w, adi2d_p_rows *r)
 {
@@ -111,7 +112,7 @@ FD_P_CALLED_D tb_real adi2d_p_chip_face_change(const adi2d_p_chip &h, int i, int
     return fd_p_face_change<axis>(h, fd_p_chip_step(h, h.memory), index);
 }
 
-/* Loads the halo, the adjacent rows of other blocks, into the two rows of `array` behind its rows_each rows. */
+/* Loads the halo, the adjacent rows of other blocks, into the two rows of `array` that follow the block's own. */
 TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;

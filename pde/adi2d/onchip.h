@@ -5,7 +5,7 @@
 #define adi2d_onchip FD_OF(onchip)
 
 /* Takes a step. `products` is set if all steps are products of factors. *factored is the theta dt for which the matrix
-   along y was factored last. */
+   along y was factored last, or 0. */
 template <int per_lane, int products>
 TB_D void adi2d_p_chip_make(const adi2d_p_chip *h, unsigned char *memory, tb_real *factored)
 {
@@ -123,7 +123,7 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 
 /* Chooses the kernel for a batch. On an H200, sixteen rows a thread are fastest for products, and for stages in single
    precision unless small grids leave too few threads. Elsewhere eight are fastest, but serve only axes of up to 256
-   points. The number of problems decides the size of the clusters, but neither the kernel nor the bits of a result. */
+   points. The number of problems affects the size of the clusters, but neither the kernel nor the bits of a result. */
 template <int = 0>
 static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
 {
@@ -150,7 +150,7 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
    kernel. If no cluster holds the grids, solves as MODEL_coalesced does.
    Needs    in device memory: all that the batch and its problems point to, parameters (one per problem), and memory of
             MODEL_onchip_bytes, aligned to 128 bytes
-   Leaves   status and values, the grid's values and coordinates, once the stream has executed the launches; if the call
+   Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
             is refused, FD_BAD_ARGUMENT in each status and, if the batch's sizes are valid, NaN elsewhere
    Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for too little
             memory; FD_LAUNCH_FAILED

@@ -18,8 +18,8 @@ FD_P_FLAT void adi2d_p_host_open(const fd_p_host *h, int j, const fd_p_step *ste
 }
 
 /* Does a worker's part of a step that is a product. Along x the result is twice the solution minus the right-hand side.
-   Along y it is the same or, where u is wanted, the solution itself. z passes from each product to the next; u is up to
-   date only after a product with `close`, or after each if the march is watched. */
+   Along y it is formed in the same way, and is the z with which the next product begins. But if the step has `close`,
+   or if the march is watched, the solution along y is stored instead: it is u. */
 TB_HOST void adi2d_p_host_product(const fd_p_host *h, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, rows = fd_p_host_groups(n[1]), columns = fd_p_host_groups(n[0]);

@@ -76,7 +76,7 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *shared, unsig
 }
 
 /* Factors 1 - size A_2, which is the same for all columns. The factors of partition s of `parts` are at
-   5 * per_lane * s, those of reduced row r at 5 * per_lane * parts + 12 * r. */
+   5 * per_lane * s, those of reduced row r at 5 * per_lane * parts + 12 * r. The number of PCR steps is last. */
 FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const int parts = h->parts, thread = trid_block_thread(), lines = trid_block_threads() >> trid_log2(parts);
@@ -100,7 +100,7 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
     __syncthreads();
 }
 
-/* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes a sequence of products. */
+/* Computes u' = y / (1 - size A_2). Stores u' if the step has `close`, otherwise z' = 2 u' - y. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *shared, unsigned char *memory)
 {
     const adi2d_p_chip chip = *shared, *h = &chip; /* in registers; `shared` would be read again after each store */

@@ -14,7 +14,8 @@ typedef struct {
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
                                  in it */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, those of a first stage, exercise multiplier */
-    tb_real *e, *upper, *right;           /* differences after the solves along x; the results of forward elimination */
+    tb_real *e, *upper, *right;           /* the differences that solves along x leave; the results of forward
+                                             elimination (along y in upper and e) */
 } adi2d_p_rung_arrays;
 
 /* The arguments of a launch: the arrays of problem 0; those of the other problems follow at distances of as.bytes. If
@@ -126,7 +127,7 @@ TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end
     }
 }
 
-/* Computes F_0, F_1 and F_2 at a point from the nine values around it, without the faces' terms. */
+/* Computes F_0, F_1 and F_2 at a point from the nine values at and around it, without the faces' terms. */
 TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const fd_terms &terms, const tb_real *nine, tb_real *f)
 {
     f[0] = FD_MODEL_MIXED ? terms.mixed[0] * fd_lane_mixed(x, y, nine) : 0;
@@ -175,7 +176,8 @@ typedef struct {
      rows(k, row)     for the group of `ahead` rows from k on; it writes nothing to memory, and its own branches are the
                       same for all of them, so that the compiler can interleave them
    Then, from the last row back, it calls
-     put(k, solution, again(k))     for each row; again(k) may be called up to ADI2D_P_RUNG_BACK rows ahead of put
+     put(k, solution, again(k))     for each row; before the first put for a group of ADI2D_P_RUNG_BACK rows, again has
+                                    been called for all of them
      flush(k)         for each k that is a multiple of 32, after put for all rows from k on */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_type rows, again_type again,
@@ -460,9 +462,9 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves a quarter of the bytes.
-   Each other lane stores in an element of its own, because a branch would take longer. Each warp has a part of the
-   array. Double precision only: docs/adi2d.md has the times of both. */
+/* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves most of a write and a
+   read of each point. Each other lane stores in an element of its own, because a branch would take longer. Each warp
+   has a part of the array. Double precision only: docs/adi2d.md has the times of both. */
 TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_rung_system *s)
 {
     const int lane = (int)threadIdx.x % 32, lines = y.stride - first < 32 ? y.stride - first : 32;
@@ -488,7 +490,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     const int n = l.n[1], valid = i < l.n[0];
     const adi2d_p_rung_y_line y = adi2d_p_rung_y_line_of<second>(l, valid ? i : 0, valid);
     int lost = -1;
-    /* In double precision the differences of the next rows are loaded while these are eliminated. */
+    /* In double precision the differences of the next rows are loaded while the current rows are eliminated. */
     tb_real soon[ahead];
     auto load = [&](int j) {
         TB_UNROLL
@@ -524,7 +526,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     };
     adi2d_p_rung_system system = {n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, NULL, 0, 0};
     if (TB_BYTES == 8 && (FD_MODEL_INDEPENDENT >> 1 & 1)) adi2d_p_rung_share(y, first, &system);
-    /* In double precision each branch has a solve of its own: if they met in the loop, loads would be awaited there. */
+    /* In double precision steps with and without changes have solves of their own: if the two branches met in the loop,
+       loads would be awaited there. */
     if (TB_BYTES == 8 && valid) load(2);
     if (TB_BYTES == 4)
         adi2d_p_rung_thomas<ahead>(system, row, rows, again, put, flush);
@@ -681,7 +684,7 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
    Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
    Leaves, Returns as MODEL_onchip
    Cost     for each of batch->steps steps, four launches with ADI2D_TWO_STAGES, otherwise two, and one more if
-            batch->dates is not 0; three launches besides. A first stage reads or writes each point 13 times */
+            batch->dates is not 0; three launches besides. A first stage reads or writes each point about 13 times */
 template <int = 0>
 static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                               cudaStream_t stream)
@@ -690,7 +693,7 @@ static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *
 }
 
 /* Solves the same problems, with grids in both orders. Each solve transposes its results in tiles of shared memory as
-   it substitutes back, so that all accesses coalesce.
+   it substitutes back, so that its accesses coalesce.
    Needs, Leaves, Returns as MODEL_naive
    Cost     as MODEL_naive, and one more write per point and stage; American exercise adds a read and a write */
 template <int = 0>

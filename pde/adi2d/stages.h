@@ -28,7 +28,7 @@ typedef struct {
     int local, j, valid;
 } adi2d_p_line;
 
-/* A point: its cells, its numbers, and the nine values around it. */
+/* A point: its cells, its numbers, and the nine values at and around it. */
 typedef struct {
     fd_cell cell[2];
     fd_numbers own[2];
@@ -50,8 +50,8 @@ TB_D adi2d_p_line adi2d_p_line_of(int per_lane, const adi2d_p_chip *h, unsigned 
     return l;
 }
 
-/* Moves to the lane's line among those from the block's line `base` on; if there is none, to the block's last line,
-   which is then not valid. */
+/* Moves to the lane's line among those from the block's line `base` on. A lane without one moves to the block's last
+   line, and `valid` is 0. */
 TB_D void adi2d_p_line_at(const adi2d_p_chip *h, int base, adi2d_p_line *l)
 {
     const int own = base + l->group;
@@ -59,7 +59,7 @@ TB_D void adi2d_p_line_at(const adi2d_p_chip *h, int base, adi2d_p_line *l)
     l->j = h->row_first + l->local;
 }
 
-/* Computes a point's right-hand side from the nine values around it. *kept, the start of the second stage's right-hand
+/* Computes a point's right-hand side from the nine values. *kept, the start of the second stage's right-hand
    side, is written in the first stage and read in the second. `more` is the contribution of exercise in the first
    stage; in the second it is u - z if l->about is set, otherwise 0. */
 TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point *p, fd_terms now, fd_terms later,
@@ -189,7 +189,8 @@ TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char
                       w[fd_p_swizzle(n - 1)], r);
 }
 
-/* Solves along x in stage s, from the differences of u in the first stage, or of z in the second. */
+/* Computes the right-hand sides of stage s, and solves along x. The solutions go to z in the first stage, to g in the
+   second. */
 TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const int width = h->width, rows = h->rows;
@@ -209,7 +210,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
 }
 
 /* A thread's part of the solves along y: per_lane rows from `from` on, stored in block `owner` from its row `local` on,
-   in columns `first`, `first` + `lines`, .. below `last`. i is its current column, 0 if it has no valid one. */
+   in columns `first`, `first` + `lines`, .. below `last`. i is its current column, or 0 if that is not valid. */
 typedef struct {
     int lines, first, last, from, owner, local, i, valid;
 } adi2d_p_columns;
@@ -322,8 +323,8 @@ TB_D tb_real adi2d_p_load_column_around(int per_lane, const adi2d_p_chip *h, uns
 }
 
 /* Adds theta dt times the change of F_2(u) in the step to the right-hand sides d of the thread's column, whose numbers
-   of x are own[0], and to *near_by, the right-hand side of the last point's neighbour, if another thread holds that
-   neighbour. w_of is the array of u. */
+   of x are own[0], and to *near_by, the right-hand side of the last point's neighbour, if the thread holds that point
+   and another thread its neighbour. w_of is the array of u. */
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                  int w_of, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
@@ -352,7 +353,7 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
 
 /* Writes the boundary rows of the thread's column. If the column lies on a face of x with given values, writes identity
    rows, with the right-hand sides that the solve along x left. near_by is the right-hand side of the last point's
-   neighbour, if another thread holds that neighbour. */
+   neighbour, if the thread holds that point and another thread its neighbour. */
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int w_of, int right_of, tb_real near_by, adi2d_p_rows *r)
 {

@@ -99,8 +99,8 @@ TB_HOST size_t adi3d_p_device_lay_out(const fd_batch *batch, unsigned char *memo
 }
 
 /* Factors the matrix of an independent axis once for all its lines, in the partitions of `rows` rows that a lane or
-   thread of the solving kernels holds. These read a partition's factors 16 bytes at a time, so the first 16 bytes of
-   all partitions come first, then the next 16 bytes of all. One warp runs it. */
+   thread of the solving kernels holds. These kernels read a partition's factors 16 bytes at a time, so the first 16
+   bytes of all partitions come first, then the next 16 bytes of all. One warp runs it. */
 template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

@@ -183,7 +183,7 @@ template <int unused>
 static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
 {
     const dim3 threads(adi3d_p_device_threads);
-    /* The fetch includes findings that no phase sets. */
+    /* Cleared because the fetch includes findings that no phase sets. */
     adi3d_p_set(&w->queue, w->h.t.found, 0, sizeof w->found);
     for (int phase = 0; phase < FD_P_PHASES; phase++) {
         const int blocks = phase == 4 || phase == 5 ? 8 * w->h.processors : 1;

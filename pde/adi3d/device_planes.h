@@ -17,11 +17,11 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
     return h.n[2] * partition / h.partitions;
 }
 
-/* Returns whether a step's solves along y and z change places. Changes within the step (step.changes), which include an
-   FD_SLOPE face, rule that out. So does a face of y or z whose value is given: the solve along the other axis must not
-   change that value. So does FD_DEGENERATE at a face of z or at the last point of y: its row needs the neighbour's
-   right-hand side, which along z is overwritten already or still to come, and which at the last point of y another
-   thread may hold. */
+/* Returns whether a step's solves along y and z change places. Changes within the step rule that out, and so does any
+   FD_SLOPE face, which may bring them (step.changes). So does a face of y or z whose value is given: the solve along
+   the other axis must not change that value. So does FD_DEGENERATE at a face of z or at the last point of y: its row
+   needs the neighbour's right-hand side, which along z is overwritten already or still to come, and which at the last
+   point of y another thread may hold. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.face[1], *z = h.face[2];

@@ -210,8 +210,8 @@ TB_D adi3d_p_x_march<shape> adi3d_p_x_march_of(const adi3d_p_device &h, const fd
     return m;
 }
 
-/* Begins to copy plane k or, if it does not exist, the nearest one, to a slot, unless the block does not need it. Lines
-   that do not exist stay 0. */
+/* Begins to copy a plane to a slot: plane k or, if that does not exist, the nearest one. Skips planes that the block
+   does not need. Lines that do not exist stay 0. */
 template <class shape>
 TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, int k, int slot)
 {
@@ -543,7 +543,7 @@ struct adi3d_p_x_carried {
 };
 
 /* Eliminates along z: turns d, the solution along x in a plane, into y. Values given at faces of x stay as they are. At
-   the end of a partition, stores its two reduced rows. */
+   the end of a partition, stores the right-hand sides of its two reduced rows. */
 template <class shape>
 TB_D void adi3d_p_x_eliminate(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, const adi3d_p_plane &plane,
                               adi3d_p_x_carried<shape> *e, tb_real *d)
@@ -658,8 +658,8 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
 
 /* Computes right-hand sides and solves along x in a step without changes (step.changes). A block takes some lines of a
    plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first stage, or the
-   only one. F is linear, so a second stage takes derivatives once, of sums of u and z: u is replaced by u + z, and z by
-   u - z (kind 1: the stage is about z) or by the argument of F_1 + F_2 + F_3 (kind 2). */
+   only one. Without its source F is linear, so a second stage takes derivatives once, of sums of u and z: u is replaced
+   by u + z, and z by u - z (kind 1: the stage is about z) or by the argument of F_1 + F_2 + F_3 (kind 2). */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

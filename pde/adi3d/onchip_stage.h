@@ -2,13 +2,14 @@
    cluster. MIT licence, see LICENSE. */
 
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some of the grid's
-   planes. It has two arrays, values and differences. A first stage's values replace its differences. The differences
-   of a second stage replace the values if the stage is about the first stage's values; otherwise they replace the first
-   stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage needs is computed
-   in the first, from the same neighbours, and waits in device memory, of which the second-level cache has a copy.
+   planes. It has two arrays, values and differences. The values of the first of two stages replace its differences. The
+   differences of a second stage replace the values if the stage is about the first stage's values; otherwise they
+   replace the first stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage
+   needs is computed in the first, from the same neighbours, and waits in device memory, of which the second-level cache
+   has a copy.
 
    Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
-   exchange a row in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
+   exchange the rows in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
    eliminated rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of
    them through access to the other blocks' memories (trid_cluster_load).
 
@@ -18,8 +19,8 @@
 /* A block's data about its problem, in shared memory. Point (i, j, first + k) of an array is at
    i + pitch j + plane k. t.cell and t.number, too, point to shared memory. */
 struct adi3d_p_chip : fd_p_chip {
-    int each, first, planes, share; /* the planes of each block; this block's first plane, and how many it has; the
-                                       lines along z that each block solves */
+    int each, first, planes, share; /* the most planes of a block; this block's first plane, and how many it has; the
+                                       most lines along z that a block solves */
     int plane;
     int z;                  /* the array of differences, which a first stage's values replace */
     int cell[3], number[3]; /* for the axes: number q of point i at [q * n + i] */
@@ -48,7 +49,7 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
     return used;
 }
 
-/* Returns the term that a step with changing coefficients adds to the solve along an axis. */
+/* Returns the term that a step with changing coefficients adds to a right-hand side of the solve along an axis. */
 template <int axis>
 FD_P_CALLED_D tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
@@ -317,10 +318,10 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
 }
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
-   values are given, whether its face has a row of its own; the start of its half, and the half's tables. These tables
-   are the same for all lines. But where registers are short, the compiler would compute all addresses in them before
-   the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its tables again.
-   Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
+   values are given, whether adi3d_p_chip_face_row makes its boundary row; the start of its half, and the half's tables.
+   These tables are the same for all lines. But where registers are short, the compiler would compute all addresses in
+   them before the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its
+   tables again. Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
@@ -411,7 +412,7 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
 }
 
 /* Solves along an axis in stage s, for lines of up to 2 * half points. Along x and y the solutions replace the
-   right-hand sides; along z they are added to the values from which they differ. */
+   right-hand sides; along z the values from which they differ are added. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {

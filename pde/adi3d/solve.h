@@ -23,9 +23,9 @@ ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const fd_batch *batch)
 
 /* Solves the problems of a batch: on the current GPU if the program is compiled for one, otherwise with all threads
    that OpenMP would use, or one without OpenMP.
-   Needs    memory of `bytes` bytes from adi3d_allocate; all that the batch and its problems point to in host memory
+   Needs    as MODEL_device or MODEL_host, with memory of MODEL_bytes from adi3d_allocate
    Leaves   the results, in host memory
-   Returns  as MODEL_device, or as MODEL_host */
+   Returns  as MODEL_device or MODEL_host */
 ADI3D_P_WHEN_CALLED TB_HOST int adi3d_solve(const fd_batch *batch, const fd_model_parameters *parameters,
                                             void *memory, size_t bytes)
 {
