@@ -528,9 +528,10 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 /* Describes in *parts, zeroed by the caller, how the systems (the caller's, or the links of `above`) are cut. Sets all
    bits of the memory through which blocks communicate. */
 template <class tb_real>
-static int
-trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,
-                              const trid_p_batch_partitions<tb_real> *above, trid_p_batch_partitions<tb_real> *parts)
+static int trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work,
+                                         const trid_p_batch_partitions_layout &layout,
+                                         const trid_p_batch_partitions<tb_real> *above,
+                                         trid_p_batch_partitions<tb_real> *parts)
 {
     const long long systems = work.plan.lines.systems * work.plan.lines.groups;
     char *const scratch = (char *)work.plan.scratch;
