@@ -11,7 +11,8 @@ typedef struct {
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
-    int early;                  /* explicit: whether the last work in the march streams is a whole sweep */
+    int early;                  /* explicit: whether the last step ended with a whole sweep; if so, the next sweep may
+                                   begin early, whatever the caller has enqueued since (bs3d_ranks_step) */
 } bs3d_ranks_march;
 
 /* Returns `status` or the error of the sum, as bs3d_p_ranks_sum does; otherwise BS3D_BAD_SIZE if another process has
@@ -191,7 +192,9 @@ static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
 
 /* Enqueues the next time step of an open march on all ranks of this process, or the next two steps of an explicit march
    if one sweep takes both.
-   Needs    no other work of the caller in the streams since the previous step, except records of events
+   Needs    the caller's work in the march streams since the previous step only reads the values, and none of his
+            kernels began early (trid_launch_with); in the other streams he has enqueued only records of events and
+            what bs3d_ranks_send and bs3d_ranks_arrive enqueue
    Lanes    does not wait for the GPU, unless the exchange does
    Leaves   march->step; the values in march->slab[i].job.u, in bs3d_slab_open's layout, once local[i]'s march stream
             has done the step

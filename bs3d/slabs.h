@@ -115,8 +115,10 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
 /* Takes one or two time steps of an explicit march. Call it with BS3D_ALL for the whole slab and `extra` copied planes
    on each side; or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest.
    The outer and the inner part may run at the same time.
-   Needs    before BS3D_ALL or BS3D_OUTER: `extra + steps` copies on each side at the same time step as the values. Set
-            `early` only if nothing has been enqueued in the stream since BS3D_ALL of the previous sweep
+   Needs    before BS3D_ALL or BS3D_OUTER: `extra + steps` copies on each side at the same time step as the values. With
+            `early`, the sweep may begin before the preceding kernel in the stream has ended, and then waits for it;
+            that kernel, if it was launched early too, must also wait, as every sweep does (bs3d_p_grid_wait). Other
+            work between the two, such as a copy, an event or a wait for one, ends first, which costs only the overlap
    Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond `extra` are
             invalid
    Returns  BS3D_OK; BS3D_LAUNCH_FAILED, also if the device has too little shared memory for two steps */
