@@ -153,7 +153,7 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     status = bs3d_p_one_sweep_fits<unused>(&job, launches);
     if (status > 0) return bs3d_implicit2<unused>(problem, work, result, stream);
     if (status) return status;
-    const int early = trid_device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    const int early = trid_compiled_for(launches->sweep[0]) >= 90;
     /* The last sweep has rows along y, and so writes u with rows along x. */
     const int *points = problem->points, steps = problem->steps, partitions = job.plan.partitions;
     const size_t interfaces = 2 * BS3D_P_PARTITIONS * bs3d_p_most_of_plane(points);

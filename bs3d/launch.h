@@ -47,8 +47,8 @@ TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n
 }
 
 /* Waits for the preceding kernel to end. A kernel that may begin early (trid_launch_with) must call this before it
-   reads what the preceding one writes, or writes what that one accesses. Below compute capability 9.0, kernels run one
-   after another anyway. */
+   reads what the preceding one writes, or writes what that one accesses. Compiled for less than compute capability
+   9.0, a kernel cannot wait and does not begin early (trid_compiled_for). */
 TB_D void bs3d_p_grid_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900

@@ -399,7 +399,7 @@ static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<
                     : bs3d_p_sweep<BS3D_POSITIVE, steps, forward, spans...>;
     l->plan = *plan;
     l->plan.tile = ((n[0] - 1) / tiles / columns + 1) * columns;
-    l->early = !forward && trid_device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    l->early = !forward && trid_compiled_for(l->sweep) >= 90;
     l->block = dim3((unsigned)bs3d_p_tile<steps>::threads);
     l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / bs3d_p_shape::tile_rows + 1));
     if (!plan->partitions)

@@ -275,8 +275,29 @@ static void test_exchange()
     GPU_OK(cudaFree(device));
 }
 
+/* trid_compiled_for returns what the kernel itself was compiled for. */
+TRID_KERNEL void compiled_for(int *version)
+{
+#ifdef __CUDA_ARCH__
+    *version = __CUDA_ARCH__ / 10;
+#else
+    *version = 90; /* the emulator's usual device */
+#endif
+}
+static void test_compiled_for()
+{
+    int *device, version = 0;
+    GPU_OK(cudaMalloc((void **)&device, sizeof *device));
+    GPU_OK(trid_launch(compiled_for, 1, 1, 0, 0, device));
+    GPU_OK(cudaMemcpy(&version, device, sizeof version, cudaMemcpyDeviceToHost));
+    CHECK(trid_compiled_for(compiled_for) == version, "compiled for %d, not for %d", version,
+          trid_compiled_for(compiled_for));
+    GPU_OK(cudaFree(device));
+}
+
 int main(void)
 {
+    test_compiled_for();
     if (clusters_here()) {
         test_exchange<float>();
         test_exchange<double>();
@@ -289,6 +310,7 @@ int main(void)
     test_public<double>();
 #ifdef SIMT_EMULATOR
     simt_capability(8, 0);
+    CHECK(trid_compiled_for(compiled_for) == 80, "compiled for a device without clusters");
     test_public<float>();
     test_public<double>();
 #endif

@@ -17,6 +17,7 @@
        trid_allow_shared     allows a kernel all the shared memory that a block can have
        trid_launch_cluster   as trid_launch, in clusters of blocks
        trid_launch_with      the same, with an early start if requested
+       trid_compiled_for     the compute capability that a kernel was compiled for
        trid_clusters         how many clusters of a kernel run at the same time; 0 if none can
        trid_device_attribute   an attribute of the current device
        trid_best_pieces      the number of pieces into which to cut a march over planes
@@ -388,10 +389,26 @@ static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 #endif
 }
 
+/* Returns the compute capability, times 10, that the kernel was compiled for; 0 if the runtime fails. It may be lower
+   than the device's: the driver also compiles PTX of older ones.
+   Cost     a call to the runtime, under the emulator two */
+template <class... parameters>
+static inline int trid_compiled_for(void (*kernel)(parameters...))
+{
+#ifdef __CUDACC__
+    cudaFuncAttributes compiled;
+    return cudaFuncGetAttributes(&compiled, (const void *)kernel) == cudaSuccess ? compiled.ptxVersion : 0;
+#else
+    (void)kernel;
+    return 10 * trid_device_attribute(cudaDevAttrComputeCapabilityMajor);
+#endif
+}
+
 /* Launches as trid_launch does, in clusters of `size` blocks along x. If `early` is not 0, the kernel may begin before
    the preceding kernel on the stream has ended: as soon as each of that kernel's blocks has ended or has allowed it
-   (griddepcontrol.launch_dependents; from compute capability 9.0 on). The kernel must itself wait for the data that the
-   preceding one writes. */
+   (griddepcontrol.launch_dependents). The kernel must itself wait for the data that the preceding one writes
+   (griddepcontrol.wait).
+   Needs    if `early` is not 0: trid_compiled_for(kernel) >= 90, since older PTX can neither allow nor wait */
 template <class... parameters>
 static inline cudaError_t trid_launch_with(int early, int size, void (*kernel)(parameters...), dim3 grid, dim3 block,
                                            size_t bytes, cudaStream_t stream,
@@ -447,8 +464,7 @@ static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 bl
     return simt_clusters(kernel, size, block, bytes);
 #elif CUDART_VERSION >= 12010
     int clusters = 0;
-    cudaFuncAttributes compiled;
-    if (cudaFuncGetAttributes(&compiled, (const void *)kernel) != cudaSuccess || compiled.ptxVersion < 90 ||
+    if (trid_compiled_for(kernel) < 90 ||
         (size > 8 &&
          cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess))
         return 0;
