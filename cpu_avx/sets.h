@@ -39,7 +39,7 @@ enum {
 
 /* The files of the sets, in the order of their numbers. CPU_AVX_BUILT_FOR ends up as the number of the last set that
    the compiler's flags allow in all code. An array function called with this literal is compiled for that set only,
-   except with -fopenmp: a parallel region hides the literal. */
+   except with -O0, and with -fopenmp: a parallel region hides the literal. */
 #include "plain.h"
 #if CPU_AVX_X86
 #include "avx.h"
