@@ -25,14 +25,14 @@ typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
 
-/* Additional recurrences of partitions that a reduced system joins. X is the unknown before a partition. The partition's current row is
-   x[j] + c x[j+1] + f X = d; the partition's first unknown is first_d - first_f X + first_c x[j+1] (x[j] after the last
-   row). */
+/* Additional recurrences of partitions that a reduced system joins. X is the unknown before a partition. The
+   partition's current row is x[j] + c x[j+1] + f X = d; the partition's first unknown is
+   first_d - first_f X + first_c x[j+1] (x[j] after the last row). */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
 } cpu_avx_p_fill;
 
-/* Returns how many elements of the store a column takes. `partitions` says whether a reduced system joins them. */
+/* Returns how many elements of the store a column takes; more if a reduced system joins `partitions`. */
 CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
 {
     return (partitions ? 6 : 4) * cpu_avx_lanes;
