@@ -19,13 +19,13 @@ typedef struct {
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
     CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or if each system's partitions fill several */
-    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; if per_lane > 1, twice as many over its systems */
+    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; twice as many in all if several systems share a lane */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
     CPU_AVX_P_CUT_BYTES = 512, /* interleaved: systems whose row has more bytes are not cut */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
     CPU_AVX_P_NEAR_LEAST = 16, /* the rows of the first trial; each further trial takes twice as many */
-    CPU_AVX_P_NEAR_TRIED = 8,  /* more vectors of partitions than this begin with trials on the first vector */
-    CPU_AVX_P_FARTHER = 8,     /* the next attempt takes so many times the rows, up to half a partition */
+    CPU_AVX_P_NEAR_TRIED = 8,  /* if there are more vectors of partitions, the first one is tried first */
+    CPU_AVX_P_FARTHER = 8,     /* each further attempt takes this many times as many rows, at most half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
 
@@ -61,7 +61,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
     if (!few && lines->step > 1 && lines->stride == 1) return cpu_avx_p_cut_rows_of(lines, threads, size);
     if (!few && lines->step != 1) return cut;
     if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
-    if (threads == 1 && cut.per_lane == 4) return cut; /* four from both ends take less time */
+    if (threads == 1 && cut.per_lane == 4) return cut; /* four from both ends mostly take less time */
     const long long tile = 128 / size, line = 64 / size / (cut.per_lane & -cut.per_lane); /* rows in whole lines */
     const long long most = CPU_AVX_P_CUT_MOST * (cut.per_lane > 1 ? 2 : 1);
     const long long tiles = (lines->n * cut.per_lane - 1) / (most * tile) + 1;
@@ -123,8 +123,8 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Loads `columns` vectors, from p on. With cut.per_lane, each lane holds rows of its own partition, in which systems
-   take turns. Without it, each vector is a row of `valid` systems. */
+/* Loads `columns` vectors, from p on. If cut.per_lane is not 0, each lane holds rows of its own partition, whose
+   systems take turns. If it is 0, each vector is a row of `valid` systems. */
 CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lines *lines, cpu_avx_p_cut cut, int valid,
                                         int columns, cpu_avx_vec *row)
 {

@@ -274,8 +274,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 #endif
 }
 
-/* Returns `sound` with a mark in each lane whose pivot or reciprocal is 0, infinite or NaN. The caller starts with 0 and
-   passes the result on from row to row.
+/* Returns `sound` with a mark in each lane whose pivot or reciprocal is 0, infinite or NaN. The caller starts with 0,
+   and passes the result on from row to row.
    Cost     2 FMA: 1 - pivot * reciprocal is a few ulp for a sound pivot, and 1, infinite or NaN for a bad one. A sum of
             squares keeps these values. A test whether the product is finite would miss a reciprocal that underflowed
             to 0. Plain C tests both numbers in each lane instead */
