@@ -110,7 +110,8 @@
    To add an instruction set, model its file on that of the most similar set, and add a line to each list of sets.h.
    Vectors may have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
    cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c,
-   examples/cpu_timing.c and bench/cpu_patterns.c also list the sets; the other tests run on every set.
+   examples/cpu_timing.c and bench/cpu_patterns.c also list the sets; the other tests of cpu_avx.h run on every
+   set without a change.
 
    Options are macros. Define them before the header is included, in the same way in all files of a program:
      CPU_AVX_ONLY_PLAIN     Omits the vector sets. On an unknown processor they are always omitted.

@@ -422,7 +422,7 @@ static void group_heading(int isa, int is_double)
     fflush(stdout);
 }
 
-/* Prints a number for a table, or blanks for 0. */
+/* Writes a number of a row; an empty text for 0. */
 static const char *text(char *to, const char *format, double x)
 {
     if (x > 0)
@@ -721,7 +721,7 @@ static void time_rung(const rung *r, int isa, int is_double, const int *threads)
 
 static void table_3(int isa, int is_double, const int *threads)
 {
-    static int compared[2]; /* the comparator belongs to no instruction set, so it is timed once */
+    static int compared[2]; /* the comparator belongs to no instruction set: it is timed once in each precision */
     group_heading(isa, is_double);
     if (!compared[is_double]) time_rung(&comparator, isa, is_double, threads);
     compared[is_double] = 1;
@@ -889,7 +889,7 @@ OPTIONS_RUNG(implicit2)
 OPTIONS_RUNG(implicit3)
 #undef OPTIONS_RUNG
 
-/* Marches composed steps, and the remaining steps one by one. */
+/* Marches composed steps, and the remaining steps with explicit2. */
 static int F(explicit4)(const job *j)
 {
     job rest = *j;
@@ -924,7 +924,7 @@ static int F(thomas_plain)(const job *j)
     return CPU_AVX_OK;
 }
 
-/* Makes the same problem for each option: A, or I - A, and A composed. */
+/* Makes the same matrices for each option: A and A composed, or I - A. */
 static void F(make_options)(job *j, int implicit)
 {
     const size_t n = (size_t)j->options * POINTS, width = 2 * REACH + 1;
