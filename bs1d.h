@@ -17,22 +17,23 @@
    gamma above about 1/2, or 1 for Crank-Nicolson), that row takes its drift from the old values. Theta follows from
    price, delta and the greek gamma by the PDE; it is 0 where early exercise is due.
 
-   The ladder, for 64 to 1024 points (docs/bs1d.md gives the figures). Each rung exists with _f32 and _f64. A program
-   compiles only the rungs that it calls:
+   The ladder, for 64 to 1024 points (docs/bs1d.md gives the figures). Each rung exists with _f32 and _f64; a program
+   compiles only what it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
-     bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle, no barrier
+     bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle
      bs1d_explicit3   composes time steps into one wide stencil, which equals them to within rounding: less work
-     bs1d_implicit1   a warp per option; builds the matrix in each step, as if it depended on time, and solves by the
-                      hybrid
+     bs1d_implicit1   builds the matrix in each step, as if it depended on time, and solves by the hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
-     bs1d_implicit3   factors the matrix once, two options per warp: no reciprocals in the steps, half the time
-     bs1d_implicit4   takes only the PCR steps that matter; with BS1D_INCREMENT it takes 1.2 to 1.6 times as long
-   Two options share a warp in implicit3 and implicit4; in double precision also in implicit1 and implicit2, but not in
-   implicit4 with BS1D_INCREMENT. They do so only on grids of up to 256 points, and never if they are American or
-   upwinded, or if the last row takes its drift from the old values. In double precision two warps of explicit2,
-   explicit3 and the implicit rungs share an option of more than 512 points. Explicit steps then pass a barrier, because
-   the warps exchange neighbours through shared memory. The matrix is not factored: implicit3 and implicit4 do what
-   implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
+     bs1d_implicit3   factors the matrix once: no reciprocals in the steps; on 256 points less than half
+                      the time of implicit1
+     bs1d_implicit4   takes only the PCR steps that matter; on 256 points BS1D_INCREMENT makes it take 1.2 to 1.6 times
+                      as long
+   In the implicit rungs too a warp prices an option, with these exceptions. On grids of up to 256 points two options
+   share a warp: in implicit3 and implicit4, and in double precision in implicit1 and implicit2, but not in implicit4
+   with BS1D_INCREMENT. American and upwinded options do not share a warp, nor do those whose last row takes its drift
+   from the old values. In double precision two warps share an option of more than 512 points, also in explicit2 and
+   explicit3. The two communicate through shared memory, with barriers, and do not factor the matrix: implicit3 and
+   implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
      bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
      bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point; weights of interpolation
@@ -43,18 +44,19 @@
      bs1d_warp_greeks                                                 price, delta, gamma, theta at the spot
    For the host:
      bs1d_suggest                              fills in top, steps, flags and the number of points for a tolerance
-     bs1d_check, bs1d_fewest_steps             an option's status in advance; the fewest steps of an explicit rung
+     bs1d_check, bs1d_fewest_steps             whether the rungs accept an option; the fewest explicit steps
      bs1d_host_explicit, bs1d_host_implicit    the reference
      bs1d_status_string                        the text of a status
 
    How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON and
    BS1D_AVERAGED. In single precision add BS1D_INCREMENT; docs/bs1d.md gives the rounding errors with and without it.
-   Let h = strike * volatility * sqrt(maturity). dS = h/4 gives an error of 0.002 h, which falls as dS^2 does. 25 steps
-   (American: 50) give an error of 1e-4 h, which falls as 1 / steps^2. Take top = exp(2 volatility sqrt(maturity)) times
-   the larger of strike and spot. Where volatility^2 j < |rate - dividend|, central differences oscillate near a kink.
-   At the strike this ruins the price: bs1d_check reports it, and BS1D_UPWIND or a smaller dS cures it.
+   Let h = strike * volatility * sqrt(maturity). dS = h/4 adds an error of about 0.002 h, which falls as dS^2 does. 25
+   steps (American: 50) add about 1e-4 h, and half as many add about four times that. Take
+   top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot. Where volatility^2 j < |rate - dividend|,
+   central differences oscillate near a kink. At the strike this ruins the price: bs1d_check reports it, and BS1D_UPWIND
+   or a smaller dS cures it.
 
-   Options, defined before the header is included:
+   A macro, defined before the header is included:
      BS1D_NO_LAUNCHES   leaves out kernels and launch functions.
 
    Rooms, in the folder bs1d:
@@ -84,7 +86,7 @@ enum {
     BS1D_PUT = 1,
     BS1D_AMERICAN = 2,
     BS1D_AVERAGED = 4,       /* payoff averaged over the cells S_j +- dS/2, except at the two ends */
-    BS1D_CRANK_NICOLSON = 8, /* implicit rungs: theta = 1/2 after a Rannacher start */
+    BS1D_CRANK_NICOLSON = 8, /* implicit rungs: Crank-Nicolson after a Rannacher start */
     BS1D_INCREMENT = 16,     /* implicit4: solves for increments */
     BS1D_UPWIND = 32,        /* raises lambda_j to |gamma_j| where it is less: no oscillation, but first order there */
     BS1D_GIVEN = 64,         /* starts from the values in grid instead of the payoff; strike and BS1D_PUT still define
@@ -92,7 +94,7 @@ enum {
     BS1D_P_ALL_FLAGS = 127
 };
 
-/* Status of an option (in its result) and of a launch (returned); bs3d.h shares it. */
+/* Status of an option (in its result) and of a launch (returned); bs3d.h shares the numbers. */
 enum {
     BS1D_OK = 0,
     BS1D_OSCILLATES = 2,       /* bs1d_check only: the steps would succeed, but volatility^2 j < |rate - dividend| at
@@ -105,8 +107,8 @@ enum {
                                   with which a coefficient of the PDE overflows, or dt or dS becomes 0 */
     BS1D_BAD_SPOT = -4,        /* the spot is outside the grid */
     BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlation matrix is not positive definite */
-    BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1, or 2 gamma^2 > lambda */
-    BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not diagonally dominant */
+    BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1 or, without BS1D_UPWIND, 2 gamma^2 > lambda */
+    BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not strictly diagonally dominant */
     BS1D_LAUNCH_FAILED = -8,   /* launch: the runtime refused */
     BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest only: the tolerance needs over 1024 points, over 10^6 steps or more
                                   precision */
@@ -132,7 +134,7 @@ TB_HD const char *bs1d_status_string(int status)
 }
 
 /* The PDE on its grid for one time step: lambda_j = variance j^2, gamma_j = drift j; with `upwind`, lambda_j is at
-   least |gamma_j|. Always in double precision: set-up is rare, and its numbers are then rounded only once. */
+   least |gamma_j|. Always in double precision, which costs little because set-up is rare. */
 typedef struct {
     double variance; /* volatility^2 dt / 2 */
     double drift;    /* (rate - dividend) dt / 2 */

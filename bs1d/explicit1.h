@@ -5,7 +5,7 @@
 
 #ifndef TB_BODY
 
-/* Threads that a multiprocessor can hold. The blocks of explicit1 should fill it. */
+/* Threads that a multiprocessor can hold. The blocks of explicit1 should fill the multiprocessor. */
 enum {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
     BS1D_P_RESIDENT_THREADS = 1024
@@ -25,7 +25,7 @@ enum {
 #else /* TB_BODY: C++ over tb_real */
 
 /* Takes one step of a point. Two arrays alternate, so that one barrier per step suffices; place[1] is the point's
-   element in one of them. */
+   element in the array of this step. */
 TB_D void bs1d_p_explicit1_step(tb_real a, tb_real b, tb_real c, const tb_real *floor, tb_real *u, tb_real *place)
 {
     place[1] = *u;
@@ -77,10 +77,10 @@ __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) TRID_KERNEL
 /* Prices a batch of options on grids of `points` points each. (It is a template so that a program compiles only what it
    calls; call it like any function.)
    Needs    option, result, grid in device memory; grid null, or options * points elements: on entry the start
-            values of the options with BS1D_GIVEN, in the end the final values of all options
-   Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0 or null pointers; BS1D_BAD_SIZE: points outside 64 .. 1024;
-            BS1D_LAUNCH_FAILED: the runtime refused this launch. If a single option fails, its result's status says
-            why, and its numbers are NaN; if that status is negative, so is its row of the grid
+            values of the options with BS1D_GIVEN (which need it), in the end the final values of all options
+   Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0, or option or result null; BS1D_BAD_SIZE: points outside 64 .. 1024;
+            BS1D_LAUNCH_FAILED: the runtime refused a launch. If a single option fails, its result's status says why,
+            and the result's numbers are NaN; if that status is negative, the option's row of the grid is NaN too
    Lanes    called on the host; asynchronous, in `stream`
    Error    docs/bs1d.md */
 template <int unused = 0>

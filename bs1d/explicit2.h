@@ -16,9 +16,10 @@
 
 #else /* TB_BODY: C over tb_real */
 
-/* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; u never
-   falls below `floor`, unless that is null. In double precision the function visits every second point first, and the
-   neighbours' points last. Consecutive multiply-adds then share a point, which saves a read of the register file. */
+/* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; then
+   raises u to `floor`, unless that is null. In double precision the function goes from point to point: first every
+   second one, last the neighbours'. Consecutive multiply-adds then share a point, which saves a read of the register
+   file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
 {
@@ -46,12 +47,12 @@ TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const 
 }
 
 /* Takes explicit steps. Row k l + i of u is u[i] of lane l; a, b, c hold the same rows of A (bs1d_lane_row).
-   Needs    k and lanes as literals, k at most TRID_MOST_ROWS; floor: a literal null, or the least value of an American
-            option at each point
+   Needs    k and lanes as literals, k at most TRID_MOST_ROWS; lanes a power of two up to 64; floor: a literal null, or
+            the least value of an American option at each point
    Lanes    lanes <= 32: all 32 of the warp; lanes = 64: all threads of a block of 64. `steps` is the same for all
    Leaves   u
    Shared   none for lanes <= 32 (pass null), else 8 elements; call __syncthreads() before another use
-   Cost     for each step 3k FMA + 2 shuffles (a shuffle of a double counts as two) */
+   Cost     for each step 3k FMA + 2 shuffles (4 in double precision) */
 TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *floor, tb_real *u, tb_real *shared)
 {
@@ -67,7 +68,7 @@ TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, con
 }
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Prices all options or, if special_alone is not 0, only those that explicit3 leaves. */
+/* Prices all options or, if special_alone is not 0, only the special ones, which explicit3 leaves. */
 template <int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0) TRID_KERNEL
     void bs1d_p_explicit2(int special_alone, int options, int points, const bs1d_option *option, bs1d_result *result,

@@ -20,7 +20,7 @@ TB_HD double bs1d_p_again(double x)
 
 /* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], one step at a time:
    w' = w + (e_j + w) A. Drops weights beyond `reach`; does not upwind. If `most` is not null, *most receives the
-   largest number of steps, up to m, that drop at most `tolerance` in total, and w does not matter.
+   largest number of steps, up to m, that drop at most `tolerance` in total, and w is only scratch.
    Returns  the sum of the absolute values of the dropped weights */
 TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
 {
@@ -57,8 +57,9 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose no more than `loss`. The loss is largest
-   in the row that the function examines: the highest whose stencil does not reach the last row. */
+/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose no more than `loss` in one row: the
+   highest whose stencil does not reach the last row. Other rows lose no more, except that, where drift outweighs
+   diffusion, the last ones can lose up to twice as much. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];
@@ -91,8 +92,8 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 
 #else /* TB_BODY: C over tb_real */
 
-/* Returns the number of steps to compose into one stencil that reaches `reach` points to each side: at least `reach`,
-   which lose nothing, and more if they lose no more than the unit roundoff; at most BS1D_P_MOST_COMPOSED.
+/* Returns the most steps to compose into one stencil that reaches `reach` points to each side: at least `reach`, which
+   lose nothing, and more if they lose no more than the unit roundoff (bs1d_p_composed); at most BS1D_P_MOST_COMPOSED.
    Needs    reach at most 16; a model without upwinding
    Cost     about 12 (2 reach + 1) double operations a step */
 TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
@@ -100,7 +101,7 @@ TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
     return bs1d_p_composed(model, reach, (double)trid_roundoff());
 }
 
-/* Divides `steps` into sweeps of *composed steps each, such that the operations are fewest.
+/* Divides `steps` into sweeps of *composed steps each and single steps, with the fewest operations.
    Needs    most: from bs1d_lane_composed
    Leaves   *composed: more than half of `most` and at most `most`, or 0 if single steps cost no more
    Returns  the number of steps left to take singly */
@@ -150,7 +151,7 @@ TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int 
 #if TB_DEVICE_SCOPES
 /* Returns the z-th point in the order in which a sweep visits the lane's k points, reach .. reach+k-1, and `reach`
    neighbours on each side. The lane's own points come first, while the neighbours arrive by shuffle; in double
-   precision every second own point precedes the rest. These orders were fastest (docs/bs1d.md). */
+   precision every second own point precedes the rest, the fastest order that was tried (docs/bs1d.md). */
 TB_D int bs1d_p_point(int k, int reach, int z)
 {
 #if TB_BYTES == 4
@@ -163,12 +164,12 @@ TB_D int bs1d_p_point(int k, int reach, int z)
 /* Computes u += C u `sweeps` times, where C is a band of 2 reach + 1 diagonals (bs1d_lane_compose). In single precision
    the products with points two or more away are summed before u is added, because the small ones would be lost if they
    were added to u one by one. Consecutive multiply-adds share a point, which saves a register read.
-   Needs    k, lanes and reach as literals, reach at most k and at most 16
+   Needs    k, lanes and reach as literals, k and lanes as for bs1d_warp_explicit2, reach at most k and at most 16
    Lanes    as bs1d_warp_explicit2; `sweeps` is the same for all
    Leaves   u
    Shared   none for lanes <= 32 (pass null), else 8 reach elements; call __syncthreads() before another use
-   Cost     for each sweep k (2 reach + 1) FMA, in single precision also k additions, and 2 reach shuffles (that of a
-            double counts as two) */
+   Cost     for each sweep k (2 reach + 1) FMA, in single precision also k additions, and 2 reach shuffles (4 reach in
+            double precision) */
 TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_real *coefficient, tb_real *u,
                               tb_real *shared)
 {

@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    A group of `lanes` lanes holds an option, k rows in each lane: row k l + i is element i of lane l. A group is 16 or
-   32 lanes of a warp, or all threads of a block. Rows from `points` on are zero and stay zero. */
+   32 lanes of a warp, or all threads of a block. The values in rows from `points` on are
+   zero and stay zero. */
 
 #if TB_DEVICE_SCOPES
 
@@ -20,7 +21,7 @@ TB_D int bs1d_p_rank(int lanes)
     return lanes > 32 ? (int)threadIdx.x : trid_warp_rank(lanes);
 }
 
-/* Returns the number of this thread's group. */
+/* Returns the index of this thread's group. */
 TB_D int bs1d_p_group(int lanes)
 {
     return lanes > 32 ? (int)blockIdx.x : (int)((blockIdx.x * (size_t)blockDim.x + threadIdx.x) / lanes);
@@ -56,9 +57,9 @@ TB_HD constexpr int bs1d_p_threads(int lanes)
     return lanes > 32 ? lanes : 128;
 }
 
-/* Returns how many elements of shared memory a group has. The greeks take 4, at the end of a kernel. In the steps only
-   groups of two warps need shared memory: the implicit rungs TRID_BLOCK_HYBRID_LEN for the solver and 8 behind it for
-   the halo, the explicit rungs up to 16 for a halo. */
+/* Returns how many elements of shared memory a group has, except in explicit1. The greeks take 4, at the end of a
+   kernel. In the steps only groups of two warps need shared memory: implicit ones TRID_BLOCK_HYBRID_LEN for the solver
+   and 8 behind it for the halo, explicit ones at most 16 for the halo. */
 TB_HD constexpr int bs1d_p_shared(int lanes)
 {
     return lanes > 32 ? 208 : 8;
@@ -69,7 +70,7 @@ struct bs1d_p_shape {
     int k, lanes;
 };
 
-/* Returns the size class of a grid: 0, 1 or 2. Each rung has a kernel for each class. */
+/* Returns the size class of a grid: 0, 1 or 2. Each kernel template is instantiated for each class. */
 TB_HOST int bs1d_p_size(int points)
 {
     return points <= 256 ? 0 : points <= 512 ? 1 : 2;
@@ -93,7 +94,7 @@ TB_D int bs1d_p_special(bs1d_option o)
     return (o.flags & (BS1D_AMERICAN | BS1D_UPWIND)) != 0;
 }
 
-/* Sets *o and *m to an option whose steps change nothing. */
+/* Sets *o and *m to an idle option: one whose steps change nothing. */
 TB_D void bs1d_p_idle(int points, bs1d_option *o, bs1d_model *m)
 {
     o->strike = o->maturity = o->top = 1;
@@ -105,8 +106,8 @@ TB_D void bs1d_p_idle(int points, bs1d_option *o, bs1d_model *m)
     m->upwind = 0;
 }
 
-/* Loads the group's option and computes its model. A bad option gets a model whose steps change nothing, so that its
-   lanes can take part in the steps.
+/* Loads the group's option and computes its model. If the option is bad, or if there is none, *o and *m become idle, so
+   that the lanes can take part in the steps.
    Returns  the option's status, or BS1D_P_NONE if the group has no option */
 TB_D int bs1d_p_load(int lanes, int group, bs1d_p_batch batch, bs1d_option *o, bs1d_model *m)
 {
@@ -122,7 +123,8 @@ TB_D int bs1d_p_load(int lanes, int group, bs1d_p_batch batch, bs1d_option *o, b
     return status;
 }
 
-/* Returns the status of an option in an explicit kernel, where an unstable one becomes idle. */
+/* Checks an option in an explicit kernel: one that is unstable becomes idle.
+   Returns  the option's status */
 TB_D int bs1d_p_steady(int status, int points, bs1d_option *o, bs1d_model *m)
 {
     if (!status && !bs1d_p_stable(*m)) {
@@ -142,8 +144,8 @@ TB_D int bs1d_p_every_second(int k, int z)
 }
 
 /* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. With
-   lanes > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, as the lowest bit of
-   `call` says, so that one barrier per call suffices. */
+   lanes = 64 the function needs 8 reach elements of shared memory. Calls use the two halves of that memory in turn, as
+   the lowest bit of `call` says, so that one barrier per call suffices. */
 TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, tb_real *x, tb_real *shared)
 {
     int width = lanes > 32 ? 32 : lanes;
@@ -174,16 +176,16 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
 /* ---- the end of a kernel ----------------------------------------------------------------------------------------- */
 
 /* Computes price, delta, gamma and theta of the option from today's values u, by cubic interpolation between the four
-   points around the spot. Theta follows from the others by the PDE; it is 0 where an American option (BS1D_AMERICAN) is
-   exercised at the spot because it is worth no more than its payoff.
+   points around the spot. Theta follows from the others by the PDE; it is 0 if an American option (BS1D_AMERICAN) is
+   worth its payoff at the grid points beside the spot.
    Needs    k and lanes as literals; row k l + i in u[i] of lane l; all fields of o except maturity and steps (of the
             flags it reads BS1D_AMERICAN and BS1D_PUT); result: null for a group without an option
    Lanes    as bs1d_warp_explicit2
    Leaves   *result, written by the group's first lane
    Shared   4 elements for the group; call __syncthreads() or __syncwarp() before another use
    Cost     k comparisons, and about 150 double operations in one lane
-   Error    that of u; for delta divided by the spacing, for gamma by its square. Status BS1D_NOT_FINITE and four NaN if
-            a result is infinite or NaN */
+   Error    an error of u enters the price unchanged, delta divided by the spacing, and gamma divided by its square.
+            Status BS1D_NOT_FINITE and four NaN if a result is infinite or NaN */
 TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb_real *u, bs1d_result *result,
                            tb_real *shared)
 {
@@ -200,8 +202,8 @@ TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb
     if (rank == 0 && result) bs1d_p_greeks(points, o, shared, result);
 }
 
-/* Stores the result and the grid of the group's option, if the group has one. The option is read again: keeping it
-   through the steps would take registers that the steps need. */
+/* Stores the result and the row of the grid, if the group has an option. The option is read again: keeping it through
+   the steps would take registers that the steps need. */
 TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int status, tb_real *u, tb_real *shared)
 {
     bs1d_option o;
@@ -231,8 +233,8 @@ TB_HOST constexpr bs1d_p_shape bs1d_p_shape_of(int size, bool paired = false)
     return size == 1 || TB_BYTES == 8 ? bs1d_p_shape{16, 32 * size} : bs1d_p_shape{32, 32};
 }
 
-/* Checks the arguments and launches a kernel on all options, in groups of `lanes` lanes. The arguments `more` precede
-   those that every kernel takes.
+/* Checks the arguments and launches a kernel on all options, in groups of `lanes` lanes. The kernel takes the arguments
+   `more` first.
    Returns  the status of the launch */
 template <class kernel_type, class... more_types>
 TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, bs1d_p_batch batch, more_types... more)

@@ -22,7 +22,7 @@
 
 #else /* TB_BODY: C over tb_real */
 
-/* Takes all explicit steps of option i; leaves today's values in work. */
+/* Takes all explicit steps of option i; leaves today's values at the beginning of `work`. */
 TB_HOST void bs1d_p_host_steps_explicit(bs1d_p_batch batch, int i, bs1d_model m, tb_real *work)
 {
     const int points = batch.points;
@@ -42,8 +42,8 @@ TB_HOST void bs1d_p_host_steps_explicit(bs1d_p_batch batch, int i, bs1d_model m,
 }
 
 /* Takes all implicit steps of option i in increments, as implicit2 does: with M = I - size A it solves M y = size A u
-   (Crank-Nicolson: A u); then u' = u + y. Where the last row of M omits its drift, A keeps it. Leaves today's values in
-   work.
+   (Crank-Nicolson: A u); then u' = u + y. Where the last row of M omits its drift, A keeps it. Leaves today's values at
+   the beginning of `work`.
    Returns  BS1D_OK or BS1D_NOT_DOMINANT */
 TB_HOST int bs1d_p_host_steps_implicit(bs1d_p_batch batch, int i, bs1d_model m, tb_real *work)
 {
@@ -108,9 +108,9 @@ TB_HOST int bs1d_p_host(int is_implicit, bs1d_p_batch batch, tb_real *work)
 
 /* Prices the batch on the host by explicit steps: the reference for the explicit rungs.
    Needs    points >= 4; work of BS1D_HOST_LEN(points) elements; grid as for bs1d_explicit1
-   Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0 or null pointers; BS1D_BAD_SIZE: fewer than 4 points. A call that is
-            refused gives each result its status, and NaN for all numbers. Failures of single options are reported as by
-            bs1d_explicit1 */
+   Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0, or option, result or work null; BS1D_BAD_SIZE: fewer than 4 points.
+            A call that is refused writes its status, and NaN for all numbers, to the results, if there are any.
+            Failures of single options are reported as by bs1d_explicit1 */
 TB_HOST int bs1d_host_explicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
                                tb_real *work)
 {

@@ -1,13 +1,11 @@
-/* implicit.h - a room of bs1d.h: the implicit rungs, which share one kernel template. The calls nest in this order:
-   bs1d_p_implicit, bs1d_p_all_steps, bs1d_p_steps, bs1d_p_step_solve, the solver. With a factored matrix bs1d_p_steps
-   calls bs1d_warp_implicit3 or bs1d_p_increment_steps instead, which lead to the solver. Special options go from
-   bs1d_p_implicit through bs1d_p_special_steps to bs1d_p_step_solve. MIT licence, see LICENSE. */
+/* implicit.h - a room of bs1d.h: the implicit rungs, which share the kernel template bs1d_p_implicit. It takes
+   the steps by bs1d_p_all_steps or, for special options, by bs1d_p_special_steps. MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
 
 #ifndef TB_BODY
 
-enum { BS1D_P_REFRESH = 16 }; /* after this many steps in increments the right-hand side is recomputed from u */
+enum { BS1D_P_REFRESH = 16 }; /* steps after which bs1d_p_increment_steps recomputes its right-hand side from u */
 
 #define bs1d_warp_implicit3_f32 tb_f32::bs1d_warp_implicit3
 #define bs1d_warp_implicit3_f64 tb_f64::bs1d_warp_implicit3
@@ -25,7 +23,7 @@ enum { BS1D_P_REFRESH = 16 }; /* after this many steps in increments the right-h
 
 #else /* TB_BODY: C over tb_real */
 
-/* ---- one step: implicit1 and implicit2 build and solve the matrix in each ---------------------------------------- */
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
 
 /* The data of an implicit step. */
 typedef struct {
@@ -38,9 +36,9 @@ typedef struct {
     tb_real *shared;  /* lanes = 64: 192 elements for the solver, 8 for the halo */
 } bs1d_p_step_data;
 
-/* Builds rows of I - size A in the working precision, as time-dependent coefficients would require in each step. (The
-   compiler moves what is the same in all steps out of the loop over the steps.) Rows from `points` on are copies of
-   row 0, which has no couplings. `special`, a literal, says whether there may be upwinding. */
+/* Builds rows of I - size A in the working precision, as time-dependent coefficients would require in each step. Rows
+   from `points` on are copies of row 0, which has no couplings. `special`, a literal, says whether there may be
+   upwinding. */
 TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL
@@ -70,8 +68,8 @@ TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_rea
 
 /* Solves M y = u with M = I - size A or, for the increment, M y = size A u (Crank-Nicolson, size = 1/2: M y = A u). A
    multiplier, unless null, is added to the right-hand side, halved if y is the value in the middle of a Crank-Nicolson
-   step. Only the steps of special options, which pass one, can have upwinding or a last row of M without its drift. The
-   function builds the rows of M if there is no factored matrix, and for the increment. */
+   step. Steps of special options pass a multiplier; only they can have upwinding or a last row of M without its drift.
+   The function builds the rows of M if there is no factored matrix, and for the increment. */
 TB_D void bs1d_p_step_solve(bs1d_p_step_data s, int increment, int crank, int call, const tb_real *multiplier,
                             const tb_real *u, tb_real *y)
 {
@@ -135,8 +133,8 @@ TB_D void bs1d_p_factored_steps(int k, int lanes, int steps, int crank, int acti
 
 /* Takes implicit steps with the factored matrix M in the lanes that are active. A step solves M y = u; then u' = y or,
    if the literal `crank` is not 0, u' = 2y - u.
-   Needs    k and lanes <= 32 as literals; f and pcr_steps from trid_warp_factor of M = I - A (with `crank`: I - A/2);
-            u = 0 in rows from `points` on; `active`: the same in all lanes of a group, a literal 1 if all are active
+   Needs    k and lanes <= 32 as literals; f and pcr_steps from trid_warp_factor of M: I - A or, for Crank-Nicolson and
+            its Rannacher start, I - A/2; `active`: the same in all lanes of a group, a literal 1 if all are active
    Lanes    all 32 of the warp; `steps` and pcr_steps are the same for all
    Leaves   u
    Shared   none
@@ -206,8 +204,8 @@ TB_D void bs1d_p_steps(bs1d_p_step_data s, int rung, int steps, int crank, int c
 }
 
 /* Takes all steps of the groups of a warp. A group stands by if it has no option, a bad one, or one that another
-   kernel prices. The steps that all groups have in common come first, at full speed; then each group takes its
-   remaining steps one by one. */
+   kernel prices. The steps that the other groups have in common come first, at full speed; the rest follow one by
+   one. */
 TB_D void bs1d_p_all_steps(bs1d_p_step_data s, int rung, bs1d_p_plan plan, int stands_by, tb_real *u)
 {
     const int increment = rung == 2 || rung == 5;
@@ -228,8 +226,8 @@ TB_D void bs1d_p_all_steps(bs1d_p_step_data s, int rung, bs1d_p_plan plan, int s
 }
 
 /* Takes all steps of a special option: one with early exercise, upwinding, or a last row of the matrix without its
-   drift. Early exercise follows Ikonen and Toivanen: the multiplier, times dt, is added to the right-hand side and
-   subtracted from the result; what then raises the result to the floor is the new multiplier. */
+   drift. Early exercise follows Ikonen and Toivanen: the multiplier is added to the right-hand side and subtracted from
+   the result; the amount that then raises the result to the floor is the new multiplier. */
 TB_D void bs1d_p_special_steps(bs1d_p_step_data s, int increment, bs1d_p_plan plan, const tb_real *floor, tb_real *u)
 {
     int total = trid_warp_uniform(plan.implicit + plan.crank);
@@ -290,9 +288,9 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 #endif
 }
 
-/* Prices the special options or all others, by one of the rungs 1 to 4 or by 5, which is rung 4 in increments. The
-   kernel for all others, except that of rung 5, also reports the options that bs1d_p_load finds bad. A kernel itself
-   reports those of its options whose matrix is not dominant. */
+/* Prices the special options, or the others: in rung 4 those without BS1D_INCREMENT, in rung 5 those with it. (Rung 5
+   is rung 4 in increments.) The kernels for the others, except that of rung 5, also report the options that bs1d_p_load
+   finds bad. Each kernel reports those of its own options whose matrix is not diagonally dominant. */
 template <int rung, int special, int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k)) TRID_KERNEL
     void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
@@ -315,8 +313,8 @@ __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special,
         plan = bs1d_p_plan_of(0, 1);
     }
     if (bs1d_p_least(lanes, status == BS1D_P_NONE)) return;
-    /* Start values come first, while registers are free. Rung 4 is a little faster if they follow the factors, where
-       the factors leave registers free. */
+    /* Start values come first, while registers are free. Rung 4 is a little faster if they follow the factors, with
+       up to 16 rows a lane. */
     const int factored = rung >= 3 && lanes <= 32, early = rung != 4 || k > 16;
     if (early) bs1d_p_start(k, group, first, batch, o, u);
     tb_real a[k], b[k], c[k];
@@ -346,7 +344,7 @@ __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special,
 
 /* ---- its launches ------------------------------------------------------------------------------------------------ */
 
-/* Launches a rung's kernel for the special options, or the one for all others. */
+/* Launches a rung's kernel for the special options, or the one for the others. */
 template <int rung, int special>
 static int bs1d_p_launch_implicit(bs1d_p_batch batch, cudaStream_t stream)
 {
@@ -359,7 +357,7 @@ static int bs1d_p_launch_implicit(bs1d_p_batch batch, cudaStream_t stream)
     return bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch);
 }
 
-/* Launches a rung: its kernel for the special options, and its kernel for all others. */
+/* Launches a rung: its kernel for the special options, and the one for the others. */
 template <int rung>
 static int bs1d_p_rung(bs1d_p_batch batch, cudaStream_t stream)
 {

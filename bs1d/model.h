@@ -32,8 +32,8 @@ TB_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, doubl
     return left_out;
 }
 
-/* Returns whether row j of bs1d_lane_matrix is diagonally dominant. The implicit rungs do not pivot: they refuse an
-   option if a row is not (BS1D_NOT_DOMINANT).
+/* Returns whether row j of bs1d_lane_matrix is strictly diagonally dominant. The implicit rungs do not pivot: they
+   refuse an option if a row is not (BS1D_NOT_DOMINANT).
    Cost     about 15 double operations */
 TB_HD int bs1d_lane_dominant(bs1d_model m, double size, int j)
 {
@@ -42,7 +42,7 @@ TB_HD int bs1d_lane_dominant(bs1d_model m, double size, int j)
     return fabs(b) > fabs(a) + fabs(c);
 }
 
-/* Returns whether explicit steps are stable. */
+/* Returns whether the explicit rungs accept the model (BS1D_UNSTABLE). */
 TB_HD int bs1d_p_stable(bs1d_model m)
 {
     double last = m.points - 1, lambda = m.variance * last * last, gamma = fabs(m.drift) * last;
@@ -50,7 +50,8 @@ TB_HD int bs1d_p_stable(bs1d_model m)
     return 2 * lambda + m.discount <= 1 && 2 * m.drift * m.drift <= m.variance;
 }
 
-/* Returns the payoff at point j of a grid with spacing ds or, with BS1D_AVERAGED, its average over the cell.
+/* Returns the payoff at point j of a grid with spacing ds or, with BS1D_AVERAGED, its average over the cell,
+   except at the first and last point.
    Cost     a few double operations */
 TB_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points, int j)
 {
@@ -83,9 +84,9 @@ TB_HD void bs1d_lane_cubic(double x, double *value, double *first, double *secon
 
 /* The steps from maturity to 0. */
 typedef struct {
-    int implicit; /* backward Euler steps of the given size */
+    int implicit; /* backward Euler steps of `size` */
     int crank;    /* Crank-Nicolson steps after them */
-    double size;  /* of a backward Euler step, in units of dt; the matrix is I - size A for both */
+    double size;  /* of a backward Euler step, in units of dt; all steps have the matrix I - size A */
 } bs1d_p_plan;
 
 /* Returns the steps of an option with these flags; Crank-Nicolson begins with a Rannacher start. */

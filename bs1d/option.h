@@ -26,7 +26,7 @@ enum { BS1D_P_MOST_STEPS = 1 << 28 };
 #else /* TB_BODY: C over tb_real */
 
 /* A batch of options: the arguments of a launch and of the reference. Kernels take the five fields as separate
-   arguments, because a struct made explicit2 up to 4 % slower. */
+   arguments, because passing the struct made explicit2 up to 4 % slower. */
 typedef struct {
     int options, points;
     const bs1d_option *option;
@@ -54,7 +54,7 @@ TB_HD tb_real bs1d_p_max(tb_real x, tb_real y)
 }
 
 /* Computes an option's model.
-   Returns  the option's status, except that it does not check what single rungs or BS1D_GIVEN need */
+   Returns  the option's status, without the checks of one kind of rungs (stability, dominance) and of BS1D_GIVEN */
 TB_HD int bs1d_p_model(bs1d_option o, int points, bs1d_model *m)
 {
     double dt = (double)o.maturity / (double)o.steps, sum;
@@ -169,7 +169,7 @@ TB_HD void bs1d_p_rows(int k, bs1d_model model, int first, tb_real *a, tb_real *
 }
 
 /* Computes the same rows of I - size A.
-   Returns  whether they are diagonally dominant */
+   Returns  whether they are strictly diagonally dominant */
 TB_HD int bs1d_p_implicit_rows(int k, bs1d_model m, double size, int first, tb_real *a, tb_real *b, tb_real *c)
 {
     int dominant = 1;

@@ -26,9 +26,9 @@
 
 /* Checks whether the implicit rungs, or the explicit ones, accept this option on a grid of `points` points.
    Needs    option on the host
-   Returns  BS1D_OK; the negative status that its result would have; BS1D_BAD_ARGUMENT: a null pointer; BS1D_BAD_SIZE:
-            also points outside 4 .. 1024 (the launches also refuse fewer than 64); BS1D_OSCILLATES: the rungs accept
-            the option, but without BS1D_UPWIND volatility^2 j < |rate - dividend| at the strike */
+   Returns  BS1D_OK; the negative status that its result would have; BS1D_BAD_ARGUMENT: a null pointer; BS1D_BAD_SIZE
+            also for points outside 4 .. 1024 (launches accept no fewer than 64); BS1D_OSCILLATES: the rungs accept the
+            option, but it has no BS1D_UPWIND, and volatility^2 j < |rate - dividend| at the strike */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;
@@ -66,11 +66,11 @@ TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
     return high;
 }
 
-/* Returns the leading error, divided by ds^2, of a European price on points that are ds apart, at the spot times
-   exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the
-   equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the term of the differences is exp(-2x)
-   times a polynomial in d/dx, which commutes with the equation up to that factor. So the averaged payoff contributes a
-   normal density, and the differences contribute an integral over time. */
+/* Returns the absolute value of the leading error, divided by ds^2, of a European price on points that are ds apart, at
+   the spot times exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to
+   the equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the term of the differences is
+   exp(-2x) times a polynomial in d/dx, and that polynomial commutes with the equation. So the averaged payoff
+   contributes a normal density, and the differences contribute an integral over time. */
 TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 {
     const int times = 16;
@@ -89,16 +89,17 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 
 /* Fills in the parameters of the method, as opposed to those of the contract, so that bs1d_implicit4 prices the option
    to a tolerance (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
-   BS1D_INCREMENT, and the number of points. More points with the same top are as good or better, so a batch takes the
-   largest number that any of its options needs.
+   BS1D_INCREMENT, and the number of points. The points may be more, with the same top: a batch takes the largest
+   number that any of its options needs.
    Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
-            (BS1D_PUT, BS1D_AMERICAN) set; points not null
-   Returns  BS1D_OK: the price is within the tolerance for options in the range tested: volatility 0.05 to 1, maturity
-            up to 4 years, rate -0.02 to 0.12, dividend up to 0.1, tolerance 1e-5 to 1e-3 of the strike. Beyond, a high
-            tolerance or a drift that is large beside the volatility can give an error above the tolerance.
+            (BS1D_PUT, BS1D_AMERICAN) set
+   Returns  BS1D_OK: the price is within the tolerance for options in the range tested: strike half to twice the spot,
+            volatility 0.05 to 1, maturity 0.02 to 4 years, rate -0.02 to 0.12, dividend up to 0.1, tolerance 1e-5 to
+            1e-3 of the strike. Beyond, a high tolerance or a drift that is large beside the volatility can give an
+            error above the tolerance.
             BS1D_BAD_TOLERANCE: the tolerance needs over 1024 points, over 10^6 steps or more precision; the values
             filled in come as near as these allow. BS1D_BAD_ARGUMENT: a null pointer. BS1D_BAD_NUMBER: as bs1d_check,
-            or a tolerance not positive or not finite. BS1D_BAD_SPOT: a negative spot
+            or a tolerance that is not positive or not finite. BS1D_BAD_SPOT: a negative spot
    Error    docs/bs1d.md, "How to choose" */
 TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
 {
@@ -119,15 +120,15 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
        twice the distance. The scale stays finite, however small the tolerance. */
     double scale = fmin(fmax(strike / tolerance, 2), 1e300), high = spot > strike ? spot : strike;
     double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
-    /* The spacing gets a third of the tolerance for its leading error. We take the largest of this error around the
-       spot, because it changes sign there. The spacing also resolves the kink, and avoids oscillation at the strike. */
+    /* The spacing gets a third of the tolerance for its leading error. We take the largest of three values around the
+       spot, because the error changes sign. The spacing also resolves the kink and avoids oscillation at the strike. */
     double worst = 0;
     for (int k = -1; k <= 1; k++) worst = fmax(worst, bs1d_p_spacing_error(option, 0.5 * k * spread));
     double ds = sqrt(tolerance / (3 * worst));
     if (ds > 0.4 * strike * spread) ds = 0.4 * strike * spread;
     if (ds * drift > variance * strike) ds = variance * strike / drift;
     count = ceil(top / ds) + 1;
-    /* The steps get a quarter: their error is at most 0.2 (1 + far_off + far_off^2) strike spread / steps^2, where the
+    /* The steps get a quarter: we take their error as 0.2 (1 + far_off + far_off^2) strike spread / steps^2, where the
        drift carries the kink far_off spreads away; six times that with early exercise. */
     double far_off = drift * years / spread;
     double of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far_off + far_off * far_off);

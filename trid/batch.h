@@ -15,7 +15,7 @@
 
      layouts (C11, C++, CUDA)
        trid_lines_contiguous, trid_lines_interleaved, trid_lines_axis
-       trid_lines_check         whether two elements of an array coincide, or sizes overflow
+       trid_lines_check         whether two elements of an array coincide, or a size is out of range
        trid_lines_overlap       whether two arrays of this layout share an element
        trid_batch_scratch       bytes of device memory that a launch may need: 0 for systems of up to 1024 rows
        trid_batch_status_string
@@ -33,8 +33,8 @@
      launches for partitions of systems that cross GPUs and machines, each with _f32 and _f64 (CUDA and C, as above)
        trid_batch_interface_reduce   reduces a partition of each system to two rows, in buffers ready to send; one pass
        trid_batch_interface_expand   solves partitions, given their first and last unknowns
-       trid_batch_interface_factor   weights for a constant matrix, and whether only neighbours matter
-       trid_batch_interface_weigh    from these weights and at most one pass over d: the two rows' right-hand sides
+       trid_batch_interface_factor   weights for a constant matrix, and how far its couplings reach
+       trid_batch_interface_weigh    the two rows' right-hand sides, from these weights and at most one pass over d
      launches for C++ only
        trid_batch_solve_rows    the caller's function object computes the matrix in registers
        trid_batch_interface_reduce_rows, trid_batch_interface_expand_rows    the same for partitions
@@ -58,15 +58,15 @@
      Arrays     a, b, c, d are not changed, except where the caller passes the same array for a result. x is d itself,
                 to solve in place, or an array that shares no element with d. x shares no element with a, b or c. One
                 matrix for all systems must not lie between elements of x either, nor the interface of partitions
-                between elements of their arrays. An array must be aligned to its elements.
-     Neighbours A system's status and x are the same, to the last bit, whatever the other systems hold. There is one
-                exception: the last digits of x, and of its residual, after trid_batch_refined, _pivoted and _several,
-                if n <= 256 or the systems are interleaved. These digits may depend on the systems that share the
-                system's warp or tile. Such systems are in the same group and, numbered from 0 within it, have the same
-                quotient number / 32 (interleaved: number / 128). If groups have one system each, or continue one
-                another (jump = systems*stride), all of them count as one group.
-     Empty      no systems or n = 0: nothing is launched, the status is 0, and only `failed` and reach are written.
-                Pointers may be null, except reach. (Partitions with n = 0 are refused with TRID_BATCH_SHORT.)
+                between elements of a, b, c, d or x. An array must be aligned to its elements.
+     Neighbours A system's results are the same, to the last bit, whatever the other systems hold, with one exception:
+                after trid_batch_refined, _pivoted and _several the last digits of x and of the residual (and so a
+                status of n + 1) may depend on the systems that share its warp or tile. This happens only if n <= 256,
+                or in the kernels for interleaved systems. Systems that share a warp or a tile are in the same group
+                and, numbered from 0 within it, have the same quotient number / 32 (in those kernels number / 128). If
+                groups have one system each, or continue one another (jump = systems*stride), they count as one group.
+     Empty      no systems or n = 0: no kernel is launched, and only `failed` and reach are written. Pointers may be
+                null, except reach. (Partitions with n = 0 are refused with TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:
@@ -165,7 +165,7 @@ enum {
 /* A device as launches see it; trid_device_query fills it in. */
 typedef struct {
     int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
-    int major;                    /* compute capability of the device or of the code, whichever is lower */
+    int major;                    /* major compute capability of the device or of the code, whichever is lower */
     int always_pipelined;         /* whether the code leaves empty the kernels that only other devices launch */
     int clusters[17];             /* [size]: how many clusters of `size` blocks, 1 .. 16, run at the same time, each
                                      block on its own multiprocessor */

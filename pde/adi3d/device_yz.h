@@ -1,9 +1,9 @@
 /* device_yz.h - a room of adi3d.h, read once for each model and precision: solves along y and z on a GPU.
    MIT licence, see LICENSE. */
 
-/* The template parameters of the kernel of lines along y or z: the axis, whether F along it changes from a step's start
-   to its end, whether the kernel is the downward sweep (device_planes.h), rows per thread, partitions per line, lines
-   per block. */
+/* The template parameters of the kernel of lines along y or z: the axis, whether right-hand sides receive the term of
+   adi3d_p_yz_change, whether the kernel is the downward sweep (device_planes.h), rows per thread, partitions per line,
+   lines per block. */
 template <int axis_of, int changes_of, int down_of, int rows_of, int parts_of, int lines_of>
 struct adi3d_p_yz_shape {
     enum {
@@ -38,7 +38,7 @@ typedef struct {
     int thread, first;   /* its rows begin at `first` */
     int i, valid, n;     /* its lines' index along x; whether they exist; their length, or 0 */
     int stride, march;   /* the distances between points and between lines */
-    int from, to;        /* the block's lines, counted along the march */
+    int from, to;        /* the block's lines: from .. to - 1 along the remaining axis */
     int place, slot_len; /* place: the position of its first row in a slot of the ring */
     int staged;          /* whether w is also in the ring */
     int fixed, exercise; /* fixed: whether i is on a face of x whose value is given; exercise: the kind */
@@ -71,7 +71,7 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_st
     return m;
 }
 
-/* Starts to copy the lines at position e of the march, if the block has any, to a slot. */
+/* Starts to copy the lines that the block solves in round e, counted from 0, to a slot, if there are any. */
 template <class shape>
 TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, int e, int slot)
 {
@@ -89,7 +89,7 @@ TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, i
     trid_copy_commit();
 }
 
-/* Fills the tables of the axis, and clears the ring of `depth` slots. */
+/* Fills the tables in shared memory, and clears the ring of `depth` slots. */
 template <class shape>
 TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, int depth)
 {
@@ -111,13 +111,15 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
     }
 }
 
-/* A line: the indices of its first point, the position of that point in memory, and whether the line is on a face whose
-   value is given; such a line keeps its values. */
+/* A line: the indices of its first point, the position of that point in memory, and whether it is fixed: on a face of x
+   or, for a line along z, of y whose value is given. The right-hand sides of a fixed line are its solutions already:
+   the changes to the given values. Lines along y on such a face of z are solved, because the solve along z replaces
+   their results. */
 typedef struct {
     int index[3], at, fixed;
 } adi3d_p_yz_line;
 
-/* Returns the thread's line at position `at` of the march. */
+/* Returns the thread's line with index `at` along the remaining axis. */
 template <class shape>
 TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_yz_march &m, int at)
 {
@@ -127,7 +129,8 @@ TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_y
     return l;
 }
 
-/* Returns the term that a step with changing coefficients adds to the right-hand side of row r. */
+/* Returns the term that a step within which coefficients or given slopes may change adds to the right-hand side of
+   row r. */
 template <class shape>
 TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, adi3d_p_yz_line l, int r)
 {
@@ -299,7 +302,7 @@ static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, 
     const int planes = down ? 4 * ((h.n[2] - 1) / pieces + 1) : 0;
     const size_t slice = sizeof(tb_real) * (size_t)shape::slice;
     const size_t rest = sizeof(tb_real) * (size_t)(shape::ring + tables + planes);
-    /* Prefetches as much as there is room for, w last. */
+    /* The ring has up to three slots. Each also holds w if two such slots fit, even where three without w would. */
     const int room = h.shared - 1024 - (int)rest, slices = room > 0 ? room / (int)slice : 0;
     const int staged = shape::ends && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
     if (depth < 1) return 0;

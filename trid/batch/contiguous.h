@@ -29,7 +29,7 @@ TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_sp
     tb_real end[2];
     trid_p_batch_ask_known(k, rows, here.system, here.first, here.valid, end);
     TB_UNROLL
-    for (int j = 0; j < k && of::one_matrix; j++) own->d[j] = 0; /* else it stays live from tile to tile */
+    for (int j = 0; j < k && of::one_matrix; j++) own->d[j] = 0; /* else d stays live from tile to tile */
     if constexpr (!of::one_matrix) trid_p_batch_matrix<of::scope, layout>(plan, here, matrix, own);
     trid_p_batch_fetch<of::scope, layout>(k, plan, trid_p_batch_right(plan, d + here.at, here.total), own->d);
     trid_p_batch_slots<tb_real, literal>(k, plan, here.total, slot);
@@ -81,7 +81,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     return of::pivoted ? bad > 0 : bad;
 }
 
-/* Returns the residual of x, in own->d. With REFINED, if it is not small, refines x and returns the new one. */
+/* Returns the residual of x, which is in own->d. With REFINED, refines x first if that residual is not small. */
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,
@@ -152,7 +152,7 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
 }
 
 /* Solves systems of n <= k*lanes rows, each with some lanes of a warp, or of n <= 32*k*warps rows, each with a block.
-   With one matrix for all systems, a block loads it into shared memory, and its warps then take tile after tile. */
+   With method shared, a block loads the one matrix into shared memory, and its warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
 TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
@@ -276,7 +276,7 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
 
 /* ---- its launch -------------------------------------------------------------------------------------------------- */
 
-/* Returns the least number of lanes that hold a system with at most 16 rows a lane, or 32 if even those do not. For LU
+/* Returns the fewest lanes, 1, 2, 4 .. 32, that hold a system with at most 16 rows a lane, or 32 if none do. For LU
    factors in double precision the limit is 8 rows, which leaves registers for the next right-hand side. */
 template <class tb_real>
 constexpr int trid_p_batch_lanes_of(int method, int n)

@@ -1,9 +1,9 @@
 /* entries.h - a room of trid/batch.h: the list of launches that take no function object, each in both precisions, and
    trid_device_query.
 
-   In CUDA C++, launches take bounds as template arguments: trid_batch_solve_f32<137>. For C, for C++ that no CUDA
-   compiler reads, and for shared libraries they are functions with C linkage: one file with
-   TRID_BATCH_IMPLEMENTATION defines them, and the others declare them.
+   In CUDA C++, launches take bounds as template arguments: trid_batch_solve_f32<137>. For C, for C++ without a
+   CUDA compiler, and for shared libraries they are functions with C linkage: one file with TRID_BATCH_IMPLEMENTATION
+   defines them, and all other files declare them.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY

@@ -221,7 +221,7 @@ struct trid_p_batch_recurrences {
     int turns[2];
 };
 
-/* Opens both recurrences. If a ring's last unknown has a bad pivot, the thread with row 0 sets *met to n. */
+/* Opens both recurrences. If a ring's last unknown has a bad pivot, the thread with row 0 sets *met to n if it is 0. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int periodic,
                             const trid_p_batch_equations<tb_real, k> &own, trid_p_batch_recurrences<tb_real> *both,
@@ -330,7 +330,7 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
     for (int j = 0; j < k; j++)
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
-/* Stores r and u of row n-1, where all other rows were stored before the ring was opened, so that memory works
+/* Stores r and u of row n-1. All other rows are stored earlier, before trid_p_batch_open, so that memory works
    meanwhile. r and u point to the thread's first row; the system ends after `valid` rows. */
 template <class scope_type, class tb_real>
 TB_D void trid_p_batch_store_last(const scope_type &scope, int k, int valid, long long step, tb_real *r, tb_real *u)
@@ -353,8 +353,8 @@ TB_D void trid_p_batch_store_factors(const trid_p_batch_plan &plan, const trid_p
     trid_p_batch_store<scope, layout, literal>(k, plan, here.total, here.valid, slot, own->d, u + here.at, shared);
 }
 
-/* Solves a contiguous tile or, with `factor`, factors it. It reads the matrix once for all right-hand sides, and
-   prefetches the next. The hybrid is compiled only where that costs other solves little (docs/batch_notes.md). */
+/* Solves a contiguous tile or, with `factor`, factors it. Reads the matrix once for all right-hand sides, and loads the
+   next of these while it solves for one. The hybrid is compiled only where that costs other solves little. */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
                                const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,
@@ -431,8 +431,8 @@ TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place
             if (j >= here.valid) u->b[j] = 1;
     }
 }
-/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. Since the
-   tile's first right-hand side was requested, the next tile's matrix has been, in `bursts` bursts. */
+/* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. The next
+   tile's matrix, `bursts` bursts, was requested after this tile's first right-hand side. */
 template <int bursts, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
                                   long long side, unsigned index, trid_p_batch_equations<tb_real, k> *u)
@@ -451,8 +451,8 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
     }
 }
 
-/* Solves interleaved systems of n <= k*parts rows or, with `factor`, factors them. A block takes one tile after
-   another. While it solves for a right-hand side, the next one and the next tile's matrix are on their way. */
+/* Solves interleaved systems of n <= k*parts rows or, with `factor`, factors them. A pipelined block takes one
+   tile after another. While it solves for a right-hand side, the next one and the next matrix are on their way. */
 template <class tb_real, class shape, int factor, int periodic>
 TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
                                 const trid_p_batch_lu_rows<tb_real, factor, periodic> &all, const tb_real *d,

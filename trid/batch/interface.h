@@ -200,7 +200,7 @@ TB_D void trid_p_batch_eliminate_right(int begin, int end, const tb_real *kept, 
         trid_p_batch_eliminate_some<tb_real, burst, 1>(burst, kept, d, step, top, bottom);
     trid_p_batch_eliminate_some<tb_real, burst, 0>(end - row, kept, d, step, top, bottom);
 }
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800 /* 1024 threads per multiprocessor */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800 /* some have only 1024 threads per multiprocessor */
 #define TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) 4
 #else
 #define TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) (sizeof(tb_real) == 4 ? 6 : 4)

@@ -35,8 +35,8 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_rea
     return TRID_P_BATCH_NO_ROW;
 }
 
-/* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another, and requests rows `burst` at a
-   time, as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts rows. */
+/* Solves interleaved systems of n <= k*parts rows, in clusters of up to k*parts rows a block. A pipelined block takes
+   one tile after another, and requests rows `burst` at a time, once those of the tile before are in registers. */
 template <int pivoted, class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -107,7 +107,7 @@ struct trid_p_batch_tiles {
         const int tile = shape::pipelined ? arrays * shape::k * shape::threads : 0;
         const int bytes = (tile + (shape::cluster ? mailboxes : 0)) * (int)sizeof(tb_real);
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
-        /* besides: what partitions exchange, known ends and statuses, and 1 KiB of the block's own */
+        /* besides: what partitions exchange, known unknowns and statuses, and 1 KiB for CUDA itself */
         constexpr int fixed = shape::parts == 1 && !shape::cluster ? 4 : pivoted ? 21 : 16;
         return {bytes, fixed * 1024, resident, resident};
     }
@@ -140,8 +140,8 @@ struct trid_p_batch_tiling {
 
    In clusters of blocks with 8 partitions tiles have rows of 256 bytes; the table has them where that is faster than
    narrower tiles. One block is faster up to 160 rows (single precision: 192), where the second block of a cluster would
-   be mostly idle. With 22 rows a thread more is requested at a time and fewer blocks share a system, which pays where
-   these blocks have few idle rows. They have no room for the old x: with ADD, later entries serve. If 16 blocks have no
+   be at least half idle. With 22 rows a thread more bytes are in flight and fewer blocks share a system; the table has
+   them where that is faster. They leave no room for the old x: with ADD, later entries serve. If 16 blocks have no
    room for the messages that they exchange (pivoted, with ADD), fewer blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
@@ -293,8 +293,8 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
 }
 
 /* Returns whether these rows and d can be read in pieces of 16 bytes: all arrays have the same layout, neighbouring
-   systems are neighbours in memory, and in each group and right-hand side every row, across its systems, begins on a
-   multiple of 16 bytes and is a whole number of pieces. */
+   systems are neighbours in memory, and in each group and right-hand side the elements of all systems in a row begin on
+   a multiple of 16 bytes and are a whole number of pieces. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {

@@ -15,8 +15,8 @@ TB_HOST trid_lines trid_lines_interleaved(long long n, long long systems)
     return lines;
 }
 
-/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis, for negative
-   sizes and for planes of more than 2^56 elements it returns lines that launches refuse (TRID_BATCH_BAD_SIZE). */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis, and for
+   sizes that are negative or too large, it returns lines that launches refuse (TRID_BATCH_BAD_SIZE). */
 TB_HOST trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     const long long most = 1ll << 56;
@@ -118,7 +118,7 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
     if (at > reach || at < -reach) return 0;
     if (nested && at == 0) return 0; /* each pitch exceeds the reach of all smaller ones */
     if (reach == at || reach == -at) return 1;
-    int least = 0; /* the dimension with the fewest elements: the loop below tries all of its indices */
+    int least = 0; /* the dimension with the fewest elements: the loop below tries all differences of its indices */
     for (int k = 1; k < 3; k++)
         if (count[k] < count[least]) least = k;
     int one = (least + 1) % 3, two = (least + 2) % 3;

@@ -97,7 +97,7 @@ struct trid_p_batch_pipeline {
     const tb_real *d;
     tb_real *stage;
     int first; /* the thread's first row */
-    int part;  /* the block's number in its cluster, or the half of its rows (checked.h); only part 0 has row 0 */
+    int part;  /* the block's number in its cluster; in checked.h, which half of a thread's rows; only 0 has row 0 */
     int corners = 0;
 };
 /* Where the next row is: scalar, of each array; vectorised, of each piece. */
@@ -276,10 +276,10 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* Takes rows as they arrive, burst by burst, and requests the same rows of the next tile, `index`. `others` more bursts
-   have been requested after the tile's own: usually one, for the old x. Rows of the matrix beyond the system become
-   identity rows. known: where the known unknowns arrive. makes: `rows` is a function object, which makes the matrix.
-   early: finds where the next rows are before these have arrived, though that takes registers. */
+/* Takes rows as they arrive, burst by burst, and requests the same rows of tile `index` in their place. `others` more
+   bursts have been requested after those of this tile: usually one, for the old x. Rows of the matrix beyond the system
+   become identity rows. known: where the known unknowns arrive. makes: `rows` is a function object, which makes the
+   matrix. early: finds where the next rows are before these have arrived, though that takes registers. */
 template <int makes = 0, int early = 0, int others = 1, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
                               const trid_p_batch_place &next, tb_real *known, tb_real *end,

@@ -15,7 +15,7 @@ struct trid_p_batch_how {
          shared, shared_else    one matrix for all systems; the same where no kernel of `shared` serves
          checked, refined       with residuals; with residuals and a step of refinement
          several                trid_batch_several: LU, or the hybrid where its contract says so
-         factored               the same from stored factors; only interleaved systems have other shapes for it
+         factored               the same from stored factors; only interleaved systems have shapes of their own for it
          factor                 computes the factors and stores them
          one_ring               interleaved periodic systems with one right-hand side: by the hybrid, or by LU where
                                 rows are not dominant
@@ -229,7 +229,7 @@ TB_HD auto trid_p_batch_rows_of(const rows_type &rows)
         return rows;
 }
 
-/* Returns the arrays to copy to shared memory: those of the rows, or none if a function object makes the matrix. */
+/* Returns the arrays to copy to shared memory: those of the rows, or none if the rows are not arrays. */
 template <class tb_real, class rows_type>
 TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
 {
@@ -369,7 +369,7 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
         const tb_real error = trid_p_batch_number<tb_real>(worst.error),
                       size = trid_p_batch_number<tb_real>(worst.size);
         const tb_real quotient = error == 0 && size == 0 ? (tb_real)0 : error / size;
-        const tb_real residual = trid_finite(size) ? quotient : error + size; /* what overflows hides no error */
+        const tb_real residual = trid_finite(size) ? quotient : error + size; /* an overflow hides no error */
         if (!status && !(residual <= (tb_real)report.tolerance)) status = plan.n + 1;
         if (report.residual) report.residual[system] = (float)residual;
     }

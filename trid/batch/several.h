@@ -76,14 +76,15 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             such as the periodic 1 4 1 of closed splines
    Returns  an enum trid_batch_status. With FACTORED, a system's status shows the bad pivots that the factors reveal
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor for rows, and at most 16 KiB a
-            block besides, if it has that many; n > 1024: as trid_batch_solve
+            block besides. Devices with less run other kernels. n > 1024: as trid_batch_solve
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
             one side at a time, as trid_batch_solve does: 5*sides arrays (ADD: 6*sides; SHARED: 2*sides), or 9*sides
             (ADD: 10*sides; SHARED: 3*sides) if that call moves nine or the systems are periodic
-   Error    as trid_warp_lu_solve. The hybrid solves a single right-hand side from the matrix if all rows in its warp or
-            tile are as dominant as trid_batch_pivoted asks. It does so for contiguous systems in full tiles (2^m rows,
-            16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic systems: contiguous ones of 2 to 512
-            rows (f64, step not 1: 256) and interleaved ones of 2 to 256. So neighbours may change x's last digits */
+   Error    as trid_warp_lu_solve; n > 1024: as trid_batch_solve. The hybrid solves a single right-hand side from the
+            matrix if all rows in its warp or tile are as dominant as trid_batch_pivoted asks. It does so for contiguous
+            systems in full tiles (2^m rows, 16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic
+            ones: contiguous of 2 to 512 rows (f64, step not 1: 256), interleaved of 2 to 256. So neighbours may change
+            x's last digits */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,
@@ -120,11 +121,10 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
    takes them in place of b and c.
    Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c; otherwise neither shares an
             element with another array. Flags: TRID_BATCH_FACTOR_FLAGS
-   Leaves   r of all rows; u of all rows but the last, or, with PERIODIC, of all. Only trid_batch_several can interpret
-            the last two rows of a periodic system and, if n > 1024, all rows (r and u are then b and c, from which such
-            systems are solved)
+   Leaves   r and u of all rows; without PERIODIC the last u is unspecified. Only trid_batch_several can interpret
+            the last two rows of a periodic system and, if n > 1024, all rows (r and u are then b and c)
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
-   Cost     five arrays moved; if n > 1024, two for each of r and u that is not b or c
+   Cost     five arrays moved; if n > 1024, two for r unless r is b, and two for u unless u is c
    Error    as trid_warp_lu */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *r,

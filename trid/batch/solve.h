@@ -36,11 +36,11 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
    Cost     for systems of up to 16 KiB a column (interleaved: of up to 1024 rows, or 8192 in clusters): five arrays
             moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems with
             step 1 are cut into partitions of up to 14 KiB of a column. They cost the same in two launches if they have
-            at most 128 partitions, or else in five or more if the last unknowns of neighbouring partitions are coupled
-            by a unit roundoff at most. All other systems: nine arrays (ADD: ten), in three launches or more. A report
-            on systems that are cut takes one launch more
-   Error    as trid_warp_hybrid. In long systems with step 1, couplings between the last unknowns of neighbouring
-            partitions are dropped if they are at most a unit roundoff of the diagonal */
+            at most 128 partitions, or else in five or more if no coupling between the last unknowns of neighbouring
+            partitions exceeds a unit roundoff. All other systems: nine arrays (ADD: ten), in three launches or more. A
+            report on systems that are cut takes one launch more
+   Error    as trid_warp_hybrid. In long systems with step 1, the couplings of a partition's last unknown to those above
+            and below it are dropped if both are at most a unit roundoff of the diagonal */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
@@ -56,9 +56,9 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
             KiB a block besides. Devices with less run other kernels
    Cost     memory traffic as trid_batch_solve for systems of up to 8 KiB a column (interleaved: of up to 1024 rows);
             about 9 operations a row more. Longer systems: nine arrays; if interleaved, the rows are read once more
-   Error    the residual is that of the solution alone, also with ADD. It is exact up to the roundings of its own
-            evaluation, about 3 unit roundoffs, and in double precision to 2^-20 of itself, because only the upper 32
-            bits of its parts are kept. If a part overflows, the residual is inf or NaN, which is a failure */
+   Error    the residual is that of the solution alone, also with ADD. The roundings of its own evaluation
+            change it by about 3 unit roundoffs; in double precision it is also rounded to a relative error of 2^-20,
+            because only the upper 32 bits of each maximum are kept. On overflow it is inf or NaN: a failure */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
