@@ -77,14 +77,15 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 }
 
 enum {
-    CPU_AVX_P_ROW_BYTES = 4096,      /* the largest row of a tile; rows are long, as each may lie on another page */
+    CPU_AVX_P_ROW_BYTES = 4096,      /* the largest row of a tile; half of it if the store holds d. Rows are long, as
+                                        each may lie on another page */
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile that holds d as well, to fit the second-level cache;
                                         with rows of 128 bytes it may be larger */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x, with the same exception */
     CPU_AVX_P_APART_BYTES = 1 << 24, /* a store that holds d and is larger would come from memory, so d lies in x and is
                                         read again */
-    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices: the most bytes of each array in a tile of
-                                        whole rows that is divided */
+    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices, in cache: a tile of whole rows is divided
+                                        if it has at most this many bytes of each array */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched; of twice this size in
                                         double precision if tiles of distinct matrices are parts of rows */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* interleaved: the distance of prefetching in each array; with one matrix, of d
@@ -104,7 +105,7 @@ CPU_AVX_API int cpu_avx_p_mixed(const cpu_avx_lines *lines, int size)
     return lines->groups == 1 && lines->step != 1 && lines->stride < 64 / size && -lines->stride < 64 / size;
 }
 
-/* Returns whether a batch is solved faster without vectors. */
+/* Returns whether a batch that is not cut is solved faster without vectors. */
 CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long few = cpu_avx_p_mixed(lines, size) ? CPU_AVX_P_FEW_SYSTEMS : CPU_AVX_P_FEW_SYSTEMS * threads;
@@ -117,8 +118,7 @@ CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, in
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns the most interleaved systems of a tile: fewer if its store holds d as well (`apart`), which must fit the
-   second-level cache. */
+/* Returns the most interleaved systems that a tile holds: fewer if d, too, is kept in the store (`apart`). */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -292,8 +292,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 /* Returns the number of elements of a thread's store, enough for any set. Without vectors, each row of each system in
    flight takes one element. In a tile of contiguous systems each row of each system takes two, and the number of rows
    is rounded up to whole cache lines. In a tile of interleaved systems each row of each system takes one or two, and
-   there are two more rows. In a tile of gathered systems each row of each system takes two. There is an element to
-   spare for each lane. */
+   there are two more rows. In a tile of gathered systems each row of each system takes two, with one element to
+   spare for each system. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
