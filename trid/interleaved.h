@@ -27,7 +27,7 @@
        trid_block_interleaved_exchange    moves reduced rows to the threads that solve them
      sizes
        trid_block_interleaved_bytes, trid_block_interleaved_solve_bytes
-       trid_interleaved_slot, trid_log2   where a block stores reduced rows */
+       trid_interleaved_slot, trid_log2   where a block stores reduced rows; log2 of a power of two */
 
 #ifndef TB_BODY
 #ifndef TRID_INTERLEAVED_H
@@ -188,9 +188,9 @@ TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n,
 }
 
 /* Exchanges reduced rows through the first two of the three arrays in shared memory. The thread that holds a partition
-   gives one word of its first row and one of its last. In return it gets a word of the last row of the partition that
-   it solves (*last) and a word of the first row of the next partition (*first, if k > 1). A system's last partition has
-   no next one, and gets its own first word. */
+   gives one word of its first row (if k > 1) and one of its last. In return it gets a word of the last row of the
+   partition that it solves (*last) and a word of the first row of the next partition (*first, if k > 1). A system's
+   last partition has no next one, and gets its own first word. */
 TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
 {
     enum { banks = TRID_BANKS };

@@ -124,8 +124,8 @@ TB_D int trid_p_signs(tb_real x, tb_real y)
     return (int)(trid_p_upper(x) ^ trid_p_upper(y));
 }
 
-/* Returns the power of two that brings |x| into [1, 2). If there is none, the product with |x| is below 1, infinite or
-   NaN. */
+/* Returns the power of two that brings |x| into [1, 2). For some extreme x, its product with |x| is below 1, infinite
+   or NaN instead. */
 TB_D tb_real trid_p_power(tb_real x)
 {
     const unsigned twice_one = TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000; /* twice the exponent of 1 */

@@ -74,7 +74,7 @@ enum { TRID_PARTITION_FIRST = 128, TRID_PARTITION_LAST = 256 };
        e[4] f +      z + e[5] g = e[6]        the last */
 
 /* Starts the reduction of a partition with its first two rows. Further rows, any number of them, follow one by one
-   (trid_lane_interface_row). Each array is read once, and only e is stored.
+   (trid_lane_interface_row). So the caller reads each array once, and stores only e.
    Returns  0, or 1 for a bad pivot
    Cost     3 mul + 1 rcp */
 TB_HD int trid_lane_interface_open(tb_real *e, tb_real first_a, tb_real first_b, tb_real first_c, tb_real first_d,
@@ -110,7 +110,7 @@ TB_HD int trid_lane_interface_join(tb_real *e, const tb_real *below)
     return trid_lane_interface_row(e, below[4], 1, below[5], below[6]) || bad;
 }
 
-/* Scales the two reduced rows to unit diagonal. They belong to a tridiagonal system with two unknowns per partition:
+/* Leaves the two reduced rows with unit diagonal. They belong to a tridiagonal system with two unknowns a partition:
        a[0] l + f + c[0] z = d[0]        l: the z of the partition above
        a[1] f + z + c[1] g = d[1]        g: the f of the partition below
    Returns  0; 1 for a bad pivot of the first row; 2 for a coupling that is not finite
@@ -127,7 +127,7 @@ TB_HD int trid_lane_interface_close(const tb_real *e, tb_real *a, tb_real *c, tb
 /* Computes w, the last row of the inverse of the matrix of rows 1 .. n-1; its coupling to x[0]; and how many rows, from
    the last one up, w reaches. If a and c are exchanged and the stride is negative, w is the first row of the inverse of
    the matrix of rows 0 .. n-2.
-   Returns  0, or a row with a bad pivot, counted from the start of the elimination */
+   Returns  0, or the number of the first bad pivot, counted from 1 in the order of elimination */
 TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *w,
                                    long long stride, tb_real *coupling, int *reach)
 {
@@ -140,8 +140,8 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
         w[i] = r = trid_rcp_refined(pivot);
         if (!bad && trid_bad_pivot(r)) bad = j;
     }
-    /* A weight times its row's a is the coupling to the row above. Minus this coupling, divided by that row's pivot, is
-       the next weight, whatever the rows' scale. */
+    /* A weight times its row's a is the coupling to the row above. The next weight is minus this coupling, divided by
+       that row's pivot. */
     *reach = 1;
     for (int j = n - 1; j > 0; j--) {
         const long long i = j * stride;
@@ -236,7 +236,7 @@ TB_HOST int trid_host_interface_factor(int n, int flags, const tb_real *a, const
 }
 
 /* Computes ends_d, the right-hand sides of the two reduced rows, for one right-hand side d. It reads only the first
-   `first` and the last `last` elements of d: reach[0] and reach[1] suffice, and n is exact.
+   `first` and the last `last` elements of d. reach[0] and reach[1] suffice; n for both leaves nothing out.
    Needs    u and v of trid_host_interface_factor */
 TB_HOST void trid_host_interface_weigh(int n, const tb_real *u, const tb_real *v, const tb_real *d, int first, int last,
                                        tb_real *ends_d)

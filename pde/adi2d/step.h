@@ -8,8 +8,8 @@
 #define adi2d_p_continues FD_OF(p_2d_continues)
 #define adi2d_p_join_products FD_OF(p_2d_join_products)
 
-/* Returns whether a step may be a product of factors. In addition, its rows must be diagonally dominant, and
-   adi2d_p_terms_allow must find no source. With theta 1/2 and neither mixed term nor source, Douglas' scheme is
+/* Returns whether a step may be a product of factors. It is one only if its rows are also diagonally dominant, and
+   adi2d_p_terms_allow finds no source. With theta 1/2 and neither mixed term nor source, Douglas' scheme is
        (1 - dt A_1 / 2) (1 - dt A_2 / 2) u' = (1 + dt A_1 / 2) (1 + dt A_2 / 2) u,
    and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, with z = (1 + dt A_2 / 2) u, the equations
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
@@ -24,9 +24,9 @@ TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int 
            step->theta < 0.5 + 1e-15;
 }
 
-/* Returns whether the terms of step k allow a product at five points, the corners and the middle of the grid: whether
-   there is no source, and the rows there are dominant. fd_p_check_terms visits all points, but few steps. Without
-   numbers of t those steps speak for all, and nothing is left to check here. */
+/* Returns whether the terms of step k allow a product, judged by five points, the corners and the middle of the grid:
+   whether there is no source and all rows are dominant there. fd_p_check_terms visits all points, but few steps.
+   Without numbers of t those steps speak for all, and nothing is left to check here. */
 TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
 {
     const int *n = t->found->points;
@@ -39,8 +39,9 @@ TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
     return 1;
 }
 
-/* Returns whether the model has numbers of t and sets a source, even one that is 0 now and may change later. A model
-   that sets one replaces a source of 1, which this function tries in the first step at the middle of the grid. */
+/* Returns whether the model has numbers of t and sets a source, even one that is 0 now and may change later. To find
+   out, this function passes the model a source of 1, in the first step at the middle of the grid: a model that sets a
+   source replaces it. */
 TB_HD int adi2d_p_sets_source(const fd_p_tables *t)
 {
     fd_numbers own[2];
@@ -51,7 +52,7 @@ TB_HD int adi2d_p_sets_source(const fd_p_tables *t)
 }
 
 /* Finds the steps that are products, and those that batch->kind excludes. Unless the caller promises products, a model
-   with adi2d_p_sets_source has none, because no check visits every point in every step. */
+   that sets a source (adi2d_p_sets_source) has none, because no check visits every point in every step. */
 TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -77,8 +78,8 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 
-/* Sets `open` of each step that does not begin with the z' of the step before it, and `close` of each step whose z' the
-   next one does not begin with. */
+/* Sets `open` of each step unless it begins with the z' of the step before it, and `close` unless the next step begins
+   with its z'; clears them otherwise. */
 TB_HD void adi2d_p_join_products(const fd_p_tables *t, int thread, int threads)
 {
     for (int k = thread; k < t->found->steps; k += threads) {

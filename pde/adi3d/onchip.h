@@ -61,7 +61,7 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
         adi3d_p_chip chip;
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
         /* The fewest threads that solve all lines in the fewest rounds. Blocks that share a multiprocessor divide the
-           kernel's threads among them. */
+           kernel's threads among themselves. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int resident = most / (bytes + 2048);

@@ -4,7 +4,8 @@
 #define adi3d_bytes FD_OF(bytes)
 #define adi3d_solve FD_OF(solve)
 
-/* Functions that launch kernels are templates, so that only programs that call them contain the kernels. */
+/* If there are launches, both functions below are templates, like those that they call. So only programs that call them
+   contain the kernels. */
 #if TB_LAUNCHES
 #define ADI3D_P_WHEN_CALLED template <int unused = 0>
 #else
@@ -21,9 +22,9 @@ ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const fd_batch *batch)
 #endif
 }
 
-/* Solves the problems of a batch: on the current GPU if the program is compiled for one, otherwise with all threads
-   that OpenMP would use, or one without OpenMP.
-   Needs    as MODEL_device or MODEL_host, with memory of MODEL_bytes from adi3d_allocate
+/* Solves the problems of a batch: on the current GPU if the program is compiled for one; otherwise on the host, with
+   all threads that OpenMP would use or, without OpenMP, in the calling thread.
+   Needs    as MODEL_device or MODEL_host; memory of MODEL_bytes, which adi3d_allocate can supply
    Leaves   the results, in host memory
    Returns  as MODEL_device or MODEL_host */
 ADI3D_P_WHEN_CALLED TB_HOST int adi3d_solve(const fd_batch *batch, const fd_model_parameters *parameters,

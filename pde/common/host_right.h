@@ -32,11 +32,11 @@
 /* The number of lines that the host interleaves. */
 #define FD_P_HOST_LANES (FD_FACTORS > 2 ? (int)(512 / sizeof(tb_real)) : (int)FD_P_LANES)
 
-/* The engine of two and three factors. A grid of two factors is treated as a grid of three with a single plane, except
-   that its last axis is y and that all work along z is omitted. With three factors a worker takes a share of the planes
-   in the sweep along x and y, and a share of the rows of all planes in the sweep along z. With two factors it takes a
-   share of the groups of rows in the sweep along x, and of the groups of columns in the sweep along y. Workers wait for
-   each other after each sweep. Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler
+/* How the host marches two and three factors. A grid of two factors is treated as a grid of three with a single plane,
+   except that its last axis is y and that all work along z is omitted. With three factors a worker takes a share of the
+   planes in the sweep along x and y, and a share of the rows of all planes in the sweep along z. With two factors it
+   takes a share of the groups of rows in the sweep along x, and of the groups of columns in the sweep along y. Workers
+   wait for each other after each sweep. Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler
    vectorises: along x from a transposed tile, along y and z in place. With three factors a plane's right-hand sides are
    computed, and its lines solved along x and then along y, while the plane is in the cache. */
 
@@ -74,7 +74,7 @@ TB_HOST void fd_p_host_shape(const int *n, fd_p_host *h)
    Returns the bytes. */
 TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers, unsigned char *memory, fd_p_host *host)
 {
-    const fd_p_needs all = {1, 1, 1}; /* two factors: grids are small, a long batch is slow to read */
+    const fd_p_needs all = {1, 1, 1}; /* for two factors: grids are small, and to read a long batch takes time */
     const fd_p_needs needs = FD_FACTORS > 2 ? fd_p_needs_of(batch) : all;
     fd_p_host h;
     memset(&h, 0, sizeof h);
@@ -311,10 +311,10 @@ TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, con
     }
 }
 
-/* Adds base[0] F_0(v) + base[1] (F_1 + F_2 (+ F_3))(v) to `out` along a row, with `base` of the step data. v holds the
-   values at the step's start or, if `more` is set, a first stage's values, with the coefficients at the step's end.
-   Call it for consecutive rows, the first with `first` set. Each later call then computes the slopes along z, whose
-   differences are mixed derivatives, of row j + 1 alone. */
+/* Adds f F_0(v) + g (F_1 + F_2 (+ F_3))(v) to `out` along a row, where f and g are v's two numbers in base[s] of the
+   step data. v holds the values at the step's start or, if `more` is set, a first stage's values, with the coefficients
+   at the step's end. Call it for consecutive rows, the first with `first` set. Each later call then computes only row
+   j + 1 of the slopes along z, whose differences are mixed derivatives. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int more, int first, tb_real *out)
 {
     const tb_real *v = more ? h->z : h->u, *time = at->step->time[more], *base = at->step->data.base[at->s] + 2 * more;
@@ -369,7 +369,8 @@ FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_
     if (fixed[1]) out[n - 1] = last;
 }
 
-/* Computes a row of a stage's right-hand side, for the solve along x. Call it for rows as fd_p_host_apply. */
+/* Computes a row of a stage's right-hand side, for the solve along x. Like fd_p_host_apply, call it for consecutive
+   rows, the first with `first` set. */
 TB_HOST void fd_p_host_right(const fd_p_host *h, const fd_p_host_at *at, int first, tb_real *FD_P_RESTRICT out)
 {
     const tb_real dt = at->step->data.dt;

@@ -12,7 +12,7 @@ namespace FD_OF(rooms)
 #if FD_FACTORS > 1
 #include "step.h" /* a step's numbers, F at a point. To add a kind of term, begin with fd_p_own and fd_p_mix */
 #endif
-#include "prepare.h" /* tables of axes and steps, final values, checks */
+#include "prepare.h" /* tables of axes and steps, final values, checks; for two factors also adi2d/step.h */
 #include "results.h" /* values at spots, NaN where there is no result */
 #include "rows.h"    /* matrix rows, terms of faces, events between steps */
 

@@ -21,8 +21,8 @@ static inline int trid_p_batch_is_bad(const tb_real *a, const pointers *...other
     return (!a || ... || !others) || ((size_t)a | ... | (size_t)others) % sizeof(tb_real) != 0;
 }
 
-/* Returns whether a call is solved as interleaved systems. If only the kernels for one layout are compiled, they solve
-   short systems of either layout. */
+/* Returns whether a call is solved by the kernels for interleaved systems. If only the kernels for one layout are
+   compiled, they solve short systems of either layout. */
 template <class bounds>
 static int trid_p_batch_as_interleaved(const trid_p_batch_plan &plan)
 {
@@ -48,8 +48,8 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Turns rows into what kernels read. They take a of row 0 and c of row n-1 from elsewhere, if at all; so to transpose
-   is to exchange a and c, and to shift them. In systems of one row, a and c have no elements; b stands in for them. */
+/* Changes rows to those that kernels read. Kernels take a of row 0 and c of row n-1 from elsewhere, if at all. So to
+   transpose is to exchange a and c, and to shift them. For systems of one row, b stands in for a and c. */
 template <class tb_real>
 static inline void trid_p_batch_sides(int n, int transposed, trid_p_batch_arrays<tb_real> *rows)
 {
@@ -95,9 +95,9 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     return 0;
 }
 
-/* Returns whether x, with all its sides, shares an element with array k of a, b, c. Except in periodic systems, a has
-   elements only from row 1 on, and c only up to row n-2. These n-1 rows are compared with rows 0 .. n-2 of x, and then
-   with rows 1 .. n-1 of x. */
+/* Returns whether x, with all its sides, shares an element with array k of a, b, c, or whether one matrix for all
+   systems lies between elements of x. Except in periodic systems, a has elements only from row 1 on, and c only up to
+   row n-2. These n-1 rows are compared with rows 0 .. n-2 of x, and then with rows 1 .. n-1. */
 template <class tb_real>
 static int trid_p_batch_meets_matrix(const trid_lines &lines, int flags, int k, const tb_real *matrix, const tb_real *x,
                                      long long sides = 1, long long pitch = 0)

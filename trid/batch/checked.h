@@ -43,7 +43,7 @@ TB_D void trid_p_batch_find_source(const of &pipeline, unsigned index, trid_p_ba
     from->matrix.a += at, from->matrix.b += at, from->matrix.c += at, from->d += own.at;
 }
 /* Reads row j of the thread. Rows beyond the system, and couplings beyond its ends, are 0. full: all of the thread's
-   rows belong to the system, so that none is checked. */
+   rows belong to the system, so none is tested. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int full, int j, tb_real *a, tb_real *b,
                               tb_real *c, tb_real *d)
@@ -111,7 +111,7 @@ TB_D void trid_p_batch_residual_half(const trid_p_batch_source<tb_real> &from, i
         r[j] = trid_p_batch_residual_row(a, b, c, d, x[j], up, down, worst);
     });
 }
-/* Returns the first unknown below the thread's rows, through shared memory. */
+/* Returns x of the row below the thread's rows, through shared memory; 0 below the last partition. */
 template <class shape, class tb_real>
 TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
 {

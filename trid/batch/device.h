@@ -4,7 +4,7 @@
 /* Precedes a kernel's qualifiers: the threads of a block, and the least number of blocks per multiprocessor. */
 #define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 
-/* Elements that shared memory serves at a time; elements that k rows a lane take there, padded as in transpose.h. */
+/* Elements that shared memory serves at a time; the length there of 32 k rows of a warp, padded as in transpose.h. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
 /* An array in shared memory with an element for each partition of a tile: thread t's slot; the array's length. */
@@ -43,9 +43,9 @@ constexpr bool trid_p_batch_has_elsewhere()
 #define TRID_P_BATCH_VERSION 0
 #endif
 
-/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
-   nothing is pipelined. With each copy, the `ahead` bytes around it (0, 128 or 256) are prefetched into the
-   second-level cache. If the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
+/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes; before compute capability 8.0 plain ones, and nothing is
+   pipelined. With each copy, the `ahead` bytes around it (0, 128 or 256) are prefetched into the second-level cache. If
+   the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
 #define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
     asm volatile("cp.async." how ".shared.global" ahead                                                                \
                  " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \

@@ -9,14 +9,14 @@
 
    are rows of a tridiagonal system of two rows for each chunk. That system is stored in scratch. The same call solves
    it, again in chunks if it is still too long. Then each chunk is a system of its own, whose first and last unknowns, f
-   and z, are known. So a, b, c, d are read twice, and x is written once. If a chunk reaches beyond the system's end, it
-   has identity rows there, and z is the unknown of the last of them.
+   and z, are known. So, without residuals, a, b, c, d are read twice, and x is written once. If a chunk reaches beyond
+   the system's end, it has identity rows there, and z is the unknown of the last of them.
 
    A periodic system leaves a periodic one: row 0 keeps its a and row n-1 its c. The rows beyond the last whole chunk
    enter the reduced system unchanged.
 
-   A bad row is reported where it shows first: while its chunk is reduced; else in the reduced system, where row 2i
-   stands for the first row of chunk i and row 2i + 1 for its last; else when the chunk is solved for its unknowns. */
+   A bad row shows while its chunk is reduced or in the reduced system, where row 2i stands for the first row of chunk i
+   and row 2i + 1 for its last; or only later, when the chunk is solved for its unknowns. */
 template <class tb_real>
 struct trid_p_batch_levels {
     trid_p_batch_plan plan;
@@ -35,7 +35,7 @@ struct trid_p_batch_levels {
     TRID_P_BATCH_MEMBER long long at(long long of, int chunk) const { return of * system + 2 * chunk * row; }
 };
 
-enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* each byte of worst at first: a number greater than any row's */
+enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* each byte of worst at first; four of them exceed any row's number */
 
 /* Notes a bad row of a chunk, found before or after the reduced system is solved. */
 TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
@@ -53,8 +53,8 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
      load()          loads the thread's rows
      load_again()    loads them again, from shared memory if the chunk keeps them there
      load_before()   loads x of an earlier solve in the thread's rows, and in the rows before and after them
-     solve()         leaves x in d; with `open`, only eliminates all unknowns except f and z. Returns the least bad row
-                     that the thread knows of
+     solve()         leaves x in d; with `open`, only reduces the chunk. Returns the least bad row that the thread
+                     knows of
      around()        leaves x in the rows before and after the thread's rows, if they are in the chunk
      raise()         raises the system's largest error and size
      store()         stores x, or keeps it for load_before() */
@@ -299,7 +299,7 @@ TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, l
     for (int j = 0; j < k; j++) h.c[j] = j == valid - 1 ? bottom : h.c[j];
 }
 
-/* Sets the first row of a chunk aside, and replaces it by x[0] = l, so that l stands for f in the rows as reduced. */
+/* Sets the first row of a chunk aside. The row in its place makes the unknown above the chunk equal to f. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_set_aside(int has_above, trid_p_batch_equations<tb_real, k> &h, tb_real *top)
 {
@@ -324,8 +324,8 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
 }
 
 /* Reduces chunks. Each thread's last row then couples to f (a) and to z (c; in the chunk's last row to g), and its
-   other rows to its last row and to that of the thread before. With levels.before, the right-hand side is the residual
-   of that x. */
+   other rows to its last unknown and to that of the thread before. With levels.before, the right-hand side is the
+   residual of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type = trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == trid_p_batch_how::checked))
@@ -508,7 +508,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, c
 }
 
 /* Solves long systems: interleaved ones in clusters of blocks if these can hold them, unless they are periodic or
-   checked; all others in chunks. Solves the reduced systems that the chunks leave on chip or, if long, in this way. */
+   checked; all others in chunks. The reduced systems of the chunks are solved on chip or, if long, in this way. */
 template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners)

@@ -56,7 +56,7 @@ struct trid_p_batch_partitions {
         tb_real ends[2][6][most_warps];   /* of the warps, used alternately */
         tb_real links[6 * of_links + 32]; /* the numbers that make up the links */
         unsigned ticket[2];
-        alignas(128) warp_memory warp[most_warps]; /* as many as run; 128 bytes hold one word of each bank */
+        alignas(128) warp_memory warp[most_warps]; /* only `warps` exist; 128 bytes hold one word of each bank */
     };
 };
 
@@ -528,9 +528,10 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 /* Describes in *parts, zeroed by the caller, how the systems (the caller's, or the links of `above`) are cut. Sets all
    bits of the memory through which blocks communicate. */
 template <class tb_real>
-static int
-trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work, const trid_p_batch_partitions_layout &layout,
-                              const trid_p_batch_partitions<tb_real> *above, trid_p_batch_partitions<tb_real> *parts)
+static int trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work,
+                                         const trid_p_batch_partitions_layout &layout,
+                                         const trid_p_batch_partitions<tb_real> *above,
+                                         trid_p_batch_partitions<tb_real> *parts)
 {
     const long long systems = work.plan.lines.systems * work.plan.lines.groups;
     char *const scratch = (char *)work.plan.scratch;

@@ -5,9 +5,9 @@
 
 /* Long systems: a chunk leaves two rows in four unknowns, its border (trid/pivoted.h). Warps join 32 borders
    at a time into one of the next level, their parent, until one border is left. The unknowns around each parent then
-   give those around its 32 borders, level by level. The rows are eliminated twice, with the same instructions of one
-   kernel: if a system is so ill-conditioned that another rounding gives other digits, the unknowns that come down must
-   belong to exactly the rows that went up. */
+   give those around its 32 borders, level by level. The rows are eliminated twice, by the same instructions of one
+   kernel: the unknowns that come down must belong to exactly the rows that went up, and in an ill-conditioned system
+   another rounding would give other rows. */
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
@@ -136,13 +136,13 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             launch left nonzero, and those that share a warp or a tile with one of them; it excludes ADD, and x must not
             be d. The solved systems' status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     as trid_batch_solve in memory, but always nine arrays if a column exceeds 16 KiB (if step is not 1: if a
-            system exceeds 1024 rows or, interleaved, what clusters hold). In interleaved systems, each element is a
+   Cost     as trid_batch_solve in memory, but always nine arrays (ADD: ten) if n elements exceed 16 KiB (if step is not
+            1: if n exceeds 1024 or, interleaved, what clusters hold). In interleaved systems, each element is a
             separate access on devices before 8.0, on devices without clusters beyond 512 rows, and where a block may
             have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows 170 (202); up to 16
             rows 144 (176), or 136 (168) in double precision
-   Error    as trid_warp_pivoted. The systems of a warp or a block (interleaved: of a tile that no cluster shares) are
-            solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
+   Error    as trid_warp_pivoted. On chip, the systems of a warp or a block (interleaved: of a tile outside clusters)
+            are solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
             thread; that is then as stable (docs/pivoted.md). So neighbours may change the last digits of x */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,

@@ -117,8 +117,8 @@ TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot 
     if (layout == trid_p_batch_how::full && here.valid <= k) own->c[k - 1] = 0;
 }
 
-/* Returns x in the row before the thread's first, 0 if there is none, and in the row after its last, which the caller
-   ignores if it lies beyond the system. (0 times another system's NaN would be NaN.) border: two elements a warp. */
+/* Leaves in *left x of the row before the thread's first, or 0 if the system has none, and in *right x of the row after
+   its last. The caller sets *right to 0 beyond the system: 0 times another system's NaN is NaN. border: 2 per warp. */
 template <int scope, class tb_real>
 TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const tb_real *x,
                               tb_real *left, tb_real *right, tb_real *border)
@@ -137,7 +137,7 @@ TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p
     if (here.rank == 0) *left = 0;
 }
 
-/* Returns the largest |r| and the largest |A||x| + |d| of the lane's rows, read again. Leaves each r in `rest`. */
+/* Reads the lane's rows again, and returns their largest |r| and |A||x| + |d|. Leaves each r in `rest`. */
 template <class tb_real, int k, int scope, int layout>
 TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                                  const trid_p_batch_workspace<tb_real> &room, const tb_real *x,

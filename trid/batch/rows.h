@@ -82,9 +82,9 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
 
 /* ---- elements: a warp's accesses, and shared memory -------------------------------------------------------------- */
 
-/* The elements of a warp's 32/lanes systems are numbered f = 0 .. count*n-1, system after system. Access r of lane l is
-   to f = 32 r + l, so for any n all accesses are full, except where the elements end. Element t of system s is row
-   e = s*k*lanes + t of the 32 k rows that the lanes hold. Returns row e's slot in shared memory, as in
+/* A warp's elements, those of 32/lanes systems or a part of one, are numbered f = 0, 1, .., system after system. Access
+   r of lane l is to f = 32 r + l, so for any n all accesses are full, except where the elements end. Element t of
+   system s is row e = s*k*lanes + t of the 32 k rows that the lanes hold. Returns row e's slot in shared memory, as in
    transpose_to_striped. So the lanes access their own rows without bank conflicts and with literal offsets. Accesses in
    the striped layout do not conflict either if the tile is full or the warp has one system. */
 template <class tb_real>
@@ -176,7 +176,7 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_
     }
 }
 
-/* Finds the slots of this lane's accesses. Those beyond total go to an element of its own, behind all slots of rows.
+/* Finds the slots of this lane's accesses. Those beyond total go to an element of the lane's own, behind all rows.
    literal: slots follow one another, and need no array, as in full tiles and in a warp with one system. */
 template <class tb_real, int literal>
 TB_D void trid_p_batch_slots(int k, const trid_p_batch_plan &plan, int total, int *slot)
@@ -209,8 +209,8 @@ TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot,
     for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
 }
 
-/* Stores x, in the blocked layout, or, with TRID_BATCH_ADD, adds it to what is there. It loads all old values together,
-   since loads that wait for one another can cost as much as the solve.
+/* Stores x, which u holds in the blocked layout, or, with TRID_BATCH_ADD, adds it to what is there. It loads all old
+   values together, since loads that wait for one another can cost as much as the solve.
    Leaves   u clobbered */
 template <int scope, int layout, int literal, class tb_real>
 TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,

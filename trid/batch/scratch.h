@@ -1,7 +1,7 @@
 /* scratch.h - a room of trid/batch.h: how much memory long systems need.
    MIT licence, see LICENSE. */
 
-/* The rows of the longest systems that are solved on chip, with elements of `bytes` bytes. */
+/* Up to how many rows systems are solved on chip on every device; `bytes` is the size of an element. */
 #ifndef TRID_P_BATCH_ON_CHIP
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) ((checked) ? 8192 / (bytes) : 16384 / (bytes))
 #define TRID_P_BATCH_ON_CHIP_INTERLEAVED 1024
@@ -145,7 +145,7 @@ TB_HOST long long trid_p_batch_levels_end(trid_lines joined, int bytes, int peri
             devices with clusters of blocks and 227 KiB of shared memory a block (compute capability 9.0 to 11.x),
             except for trid_batch_checked, trid_batch_refined and periodic systems. TRID_BATCH_BAD_SIZE for negative
             sizes, for n above 2^30, and for elements or offsets beyond 2^56
-   Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
+   Cost     20 bytes a system and 0.04 of an array (interleaved: 0.08) at most; with TRID_BATCH_REFINED one array more,
             with TRID_BATCH_PERIODIC four numbers a row beyond the last whole chunk of 512 (interleaved: 128) rows */
 TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {

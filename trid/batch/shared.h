@@ -3,7 +3,7 @@
 
 #ifndef TB_BODY
 
-/* Whether each thread keeps the factors of its rows in registers: if these are 16 of a longer system, and it has room.
+/* Whether each thread keeps the factors of its rows in registers: if these are 16 of a longer system and there is room.
    Otherwise the block keeps the factors of its partitions in shared memory. */
 template <class tb_real, class shape>
 static constexpr bool trid_p_batch_in_registers =
@@ -103,7 +103,7 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_work<tb_rea
    Needs    as trid_batch_solve
    Returns  as trid_batch_solve
    Cost     two arrays moved (ADD: three), or three (ADD: four) where trid_batch_solve moves nine
-   Error    interleaved systems of up to 512 rows as trid_warp_solve, all others as trid_batch_solve */
+   Error    as trid_batch_solve; in kernels for interleaved systems of up to 512 rows as trid_warp_solve */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)

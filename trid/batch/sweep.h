@@ -98,9 +98,9 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
     return x;
 }
 
-/* Periodic systems: the last unknown s stays out of the partitions. It is the unknown above row 0 and, since the
-   equations of all rows from n-1 on become x[j] = x[j+1], that below row n-2. So every unknown is q - p s, with a q and
-   a p of its own. A ring has six elements, element e at ring[e * stride], from which s follows: c, a and d of row n-1
+/* Periodic systems: the last unknown s stays out of the partitions. It is the unknown above row 0. It is also the one
+   below row n-2, as the equations of all rows from n-1 on become x[j] = x[j+1]. So every unknown is q - p s, with a q
+   and a p of its own. s follows from the six elements of a ring, element e at ring[e * stride]: c, a and d of row n-1
    over its b, and a, c and d of row n-2 as reduced. */
 
 /* Stores row n-1, the thread's row `end`, in the ring, if the thread has it. Replaces the rows from there on. */
@@ -142,7 +142,7 @@ TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *o
         trid_p_batch_put_middle(end - 1, *own, ring, stride);
     return status;
 }
-/* Solves the reduced system of a ring. Each lane has one of its open rows, whose a, c and d are in `row`. `from` is the
+/* Solves the reduced system of a ring. Each lane has one of its rows, left open: a, c and d in `row`. `from` is the
    lane with row n-2. In lane 0, top_a, top_c and top_d are row 0 as reduced.
    Leaves   the lane's unknown in row[2], and s in *s
    Returns  whether a pivot was bad */
@@ -209,10 +209,10 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 }
 
 /* Solves the systems of the block: thread t holds rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems,
-   and identity rows beyond the system. It works as trid_block_interleaved does, but with up to 64 partitions (a lane
-   then has two rows of the reduced system), and with a status for each system. With ring, the systems are periodic, of
-   n > 1 rows in `parts` <= 32 partitions, and shared has TRID_RING_LEN elements more for each. With `open`, nothing is
-   solved, and the rows are `parts` <= 32 partitions of a longer system.
+   and identity rows beyond the system. It works as trid_block_interleaved does, but with up to 64 partitions (with 64,
+   a lane has two rows of the reduced system), and with a status for each system. With ring, the systems are periodic,
+   of n > 1 rows in `parts` <= 32 partitions, and shared also holds their rings. With `open`, nothing is solved, and the
+   rows are `parts` <= 32 partitions of a longer system.
    Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system. With `open`:
             the thread's last row, which couples to the unknown above the first partition (a) and to the last unknown of
             the last partition (c; in the last partition itself, to the unknown below)
@@ -278,7 +278,7 @@ TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
 }
 
 /* Waits for the first and last rows of a cluster's blocks, and solves for the last unknowns of all blocks.
-   Leaves   the last unknown of the block before in *above, and that of this one in *last */
+   Leaves   the last unknown of the block before in *above (block 0: its own), and that of this one in *last */
 template <class tb_real, int k, int systems, int parts>
 TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &post, const tb_real *mailbox,
                                     tb_real *above, tb_real *last)
@@ -358,7 +358,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
 
 /* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all.
    Leaves   the unknowns around this block in `outer`
-   Returns  whether an unknown of the system has no pivot */
+   Returns  whether this lane knows of an unknown of the system without a pivot */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_p_batch_post<tb_real> &post,
                                      tb_real *outer)
