@@ -60,7 +60,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
     if (!few && lines->step > 1 && lines->stride == 1) return cpu_avx_p_cut_rows_of(lines, threads, size);
     if (!few && lines->step != 1) return cut;
     if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
-    if (threads == 1 && cut.per_lane == 4) return cut; /* four from both ends take less time */
+    if (threads == 1 && cut.per_lane == 4) return cut; /* four from both ends mostly take less time */
     const long long tile = 128 / size, line = 64 / size / (cut.per_lane & -cut.per_lane); /* rows in whole lines */
     const long long most = CPU_AVX_P_CUT_MOST * (cut.per_lane > 1 ? 2 : 1);
     const long long tiles = (lines->n * cut.per_lane - 1) / (most * tile) + 1;
