@@ -98,8 +98,8 @@ static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
 }
 
 /* Sends the ranks' messages once the work that is now in their march streams is done. bs3d_ranks_step calls it. To time
-   messages, call it and then bs3d_ranks_arrive between two steps: as many bytes as in a step are sent, and no result
-   changes.
+   messages, call it and then bs3d_ranks_arrive between two steps: this sends as many bytes as a step with messages, and
+   changes no result.
    Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or the error of a function of the exchange */
 TB_HOST int bs3d_ranks_send(bs3d_ranks_march *march)
 {
@@ -211,7 +211,7 @@ static int bs3d_ranks_step(bs3d_ranks_march *march)
 
 /* Computes the result at the spot in each process, from the values around the spot that the ranks hold.
    Lanes    waits for the march streams, and in exchange.sum for the other processes
-   Returns  BS3D_LAUNCH_FAILED, of any process; the error of exchange.sum; or result->status */
+   Returns  BS3D_LAUNCH_FAILED if any process has failed; the error of exchange.sum; or result->status */
 template <int unused = 0>
 static int bs3d_ranks_result(bs3d_ranks_march *march, bs3d_result *result)
 {

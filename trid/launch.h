@@ -350,9 +350,10 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/* Returns the number of equal pieces into which to cut a march over planes so that it takes the least time; if there
-   are several, each has at least 4 planes. Each piece takes `blocks` blocks, and costs as much as `more` planes on top
-   of its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not positive. */
+/* Returns the number of equal pieces into which to cut a march over planes so that it takes the least time. If
+   there is more than one piece, each has at least 4 planes. Each piece takes `blocks` blocks, and costs as much as
+   `more` planes on top of its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not
+   positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
 {
     int best = 1;

@@ -353,8 +353,8 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
 
 /* Computes right-hand sides and solves along x. Each problem has launch.blocks blocks, whose thread j takes line j. If
    `across` is set, the kernel reads arrays that are contiguous along y, and transposes the differences as it writes
-   them. If `crowded` is set, eight blocks share a multiprocessor, so that threads have fewer registers and compute
-   fewer rows at a time. */
+   them. If `crowded` is set, eight blocks share a multiprocessor, so threads have fewer registers and compute fewer
+   rows at a time. */
 template <int across, int second, int crowded>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
@@ -464,7 +464,7 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
 
 /* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves most of a write and a
    read of each point. Each other lane stores in an element of its own, because a branch would take longer. Each warp
-   has a part of the array. Double precision only: docs/adi2d.md has the times of both. */
+   has a part of the array. Double precision only; docs/adi2d.md has times of both precisions. */
 TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_rung_system *s)
 {
     const int lane = (int)threadIdx.x % 32, lines = y.stride - first < 32 ? y.stride - first : 32;

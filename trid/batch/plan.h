@@ -71,13 +71,13 @@ struct trid_p_batch_report {
 /* A launch's constants. */
 struct trid_p_batch_plan {
     trid_lines lines;
-    int n, lanes, lanes_log2; /* rows of a system; how many lanes hold it, and log2 of that */
+    int n, lanes, lanes_log2; /* rows of a system; contiguous: the lanes that hold it, 32 if a block does; their log2 */
     int flags;
     unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 if a warp has one system */
     unsigned per_group; /* tiles in a group of systems */
     unsigned tiles;     /* in all groups */
     unsigned repeat;    /* contiguous, one matrix for all: tiles a warp takes; narrow tiles: groups in each */
-    int repair;         /* pivoted: only systems that failed before */
+    int repair;         /* pivoted: only systems that failed before, and those in their warps and tiles */
     void *scratch;      /* the caller's, for long systems */
     trid_p_batch_report report;
 };
