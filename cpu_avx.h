@@ -33,11 +33,11 @@
        cpu_avx_load_part, _store_part               1 and a mask (NEON: 1 per lane)
        cpu_avx_fma, _fnma, _min, _max, _sqrt        1 (fma and fnma in AVX: 2; min and max in NEON: 2)
        cpu_avx_select                               a < b ? c : d        2
-       cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 1 to 3, AVX: 2 to 4)
+       cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 1 to 3, AVX: 1 to 4)
        cpu_avx_sum                                  of all lanes         log2 lanes moves and additions
        cpu_avx_rcp                                  reciprocal           f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
                                                                          f64, NEON, plain C: a division
-       cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          2 FMA
+       cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                          check: 2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
      vector: systems that share one matrix (interleaved.h, contiguous.h)
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
@@ -68,7 +68,7 @@
    Common contract:
      isa      The first argument of array functions: cpu_avx_best(), or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512,
               _NEON, or the literal CPU_AVX_BUILT_FOR, the best set that the compiler's flags allow. A call with this
-              literal compiles only that set, except with -fopenmp.
+              literal compiles only that set, except with -O0 or -fopenmp.
      threads  The last argument of array functions, at least 1: the most threads that a call uses if OpenMP is on
               (-fopenmp). Without OpenMP one thread does all the work.
      work     The caller's memory, at any alignment, of the size that the function named _bytes returns. That function
@@ -97,8 +97,8 @@
      vector.h           the functions of vector scope on lanes
      systems.h          cpu_avx_factor, and how a batch is cut into tiles and given to threads
      thomas.h           cpu_avx_thomas and _solve, which choose among the next four rooms
-     interleaved.h, contiguous.h, cut.h, scalar.h      interleaved systems; contiguous systems; few long systems, cut
-                        into partitions; few systems, solved without vectors
+     interleaved.h, contiguous.h, cut.h, scalar.h      interleaved systems; contiguous systems; long systems, cut into
+                        partitions; few or very long systems, solved without vectors
      hybrid.h           cpu_avx_hybrid; partitions.h, the reduced system of a system's partitions
      explicit.h, implicit.h              one factor; one_factor.h, the code that they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, their operator
@@ -110,7 +110,8 @@
    To add an instruction set, model its file on that of the most similar set, and add a line to each list of sets.h.
    Vectors may have 16 to 64 bytes. A new kind of processor also needs the functions below that contain assembly:
    cpu_avx_fence, cpu_avx_p_flush and cpu_avx_p_restore. tests/test_cpu_vec.c, examples/cpu_own_kernel.c,
-   examples/cpu_timing.c and bench/cpu_patterns.c also list the sets; the other tests run on every set.
+   examples/cpu_timing.c and bench/cpu_patterns.c also list the sets; the other tests of cpu_avx.h run on every
+   set without a change.
 
    Options are macros. Define them before the header is included, in the same way in all files of a program:
      CPU_AVX_ONLY_PLAIN     Omits the vector sets. On an unknown processor they are always omitted.
@@ -194,9 +195,9 @@
 /* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve, cpu_avx_hybrid and cpu_avx_grid_explicit2 store results of at
    least this size past the caches if their alignment allows it; cpu_avx_grid_implicit2 stores v so, never u. If x is d,
    cpu_avx_hybrid never does so, and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. Systems
-   that are solved without vectors, gathered ones, and batches of few or very long interleaved systems are never stored
-   so (cpu_avx_p_thomas_plan), except two to six interleaved systems that are cut. If this size is too small, results
-   that would have stayed in the last-level cache must be read from memory.
+   that are gathered or solved without vectors are never stored so, nor are batches of few or very long interleaved
+   systems, unless they are cut (cpu_avx_p_thomas_plan). If this size is too small, results that would have stayed in
+   the last-level cache must be read from memory.
    CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a block of rows in this many bytes of a thread's own
    cache. If this size is too large, the planes come from a more distant cache. If it is too small, many rows at the
    edges of blocks are computed twice. */
@@ -222,7 +223,7 @@
    defined (examples/cpu_own_kernel.c). In it
      CPU_AVX(fma)           is the header's function, type or number for the set: cpu_avx_fma_avx2_f32
      CPU_AVX_OWN(smooth)    is a name of the user's own: smooth_avx2_f32
-     CPU_AVX_HERE           is the set's attribute, which every function that calls the header's must carry
+     CPU_AVX_HERE           is the set's attribute, which every function that uses CPU_AVX(...) must carry
    and
      CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    calls the function for isa; "result =" may be empty
    Overloading could not tell AVX from AVX2: both use the vector __m256. */
@@ -253,7 +254,8 @@ CPU_AVX_API const char *cpu_avx_status_string(int status)
                                             : "unknown status";
 }
 
-/* Returns the first address from p on at which a cache line begins: there AVX-512 stores whole cache lines. */
+/* Returns the first address from p on at which a cache line begins. Vectors of AVX-512 from there on are whole cache
+   lines. */
 CPU_AVX_API void *cpu_avx_p_align(void *p)
 {
     return (void *)(((uintptr_t)p + 63) & ~(uintptr_t)63);
@@ -343,7 +345,7 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long lo
 
 #define CPU_AVX_FACTOR_LEN(n) (3 * (size_t)(n)) /* elements of cpu_avx_factor's f */
 
-/* Returns the status if the system, option or row with this index fails. */
+/* Returns the status of a failure of the system, option or row with this index. */
 CPU_AVX_API int cpu_avx_p_failed(long long index)
 {
     return index < INT_MAX ? (int)index + 1 : INT_MAX;

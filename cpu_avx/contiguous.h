@@ -41,11 +41,11 @@ typedef struct {
     const cpu_avx_p_batch *batch;
     ptrdiff_t at, end;    /* the next cache line; the end of its row */
     ptrdiff_t gap, pitch; /* from that end to the beginning and to the end of the next row */
-    int left;             /* cache lines still to be prefetched during this strip */
+    int left;             /* cache lines that are due */
     int first, x_too;     /* see cpu_avx_p_prefetch */
 } cpu_avx_p_prefetch_list;
 
-/* Prefetches up to `count` cache lines. */
+/* Prefetches up to `count` of the cache lines that are due. */
 CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int one, int count)
 {
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
@@ -56,10 +56,10 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
 }
 
 /* Columns of a tile to be substituted back. d of column i lies in the store at slot + i stride. c is q[i] if all
-   systems share one matrix; otherwise it lies after d. For partitions that a reduced system joins (cpu_avx_hybrid),
-   *left is the unknown before their first row, and its factor lies after c; otherwise left is null. The first column of
-   the solution is stored at x; rows of x are pitch elements apart. Columns take turns among `systems` systems; column 0
-   belongs to system `first`. */
+   systems share one matrix; otherwise it lies 2*lanes elements after d. For partitions that a reduced system joins
+   (cpu_avx_hybrid), *left is the unknown before each partition's first row, and its factor lies 4*lanes elements after
+   d; otherwise left is null. The first column of the solution is stored at x; rows of x are pitch elements apart.
+   Columns take turns among `systems` systems; column 0 belongs to system `first`. */
 typedef struct {
     const cpu_avx_real *slot, *q;
     const cpu_avx_vec *left;
@@ -68,8 +68,8 @@ typedef struct {
     int stream, systems, first;
 } cpu_avx_p_columns;
 
-/* Substitutes columns back. x[2 s] is the solution of system s in its first column after these on entry, and in its
-   first column of these on return. */
+/* Substitutes columns back. On entry x[2 s] is the solution of system s in its first column after these; on return, in
+   its first column among these. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
@@ -133,16 +133,17 @@ CPU_AVX_INLINE void cpu_avx_p_columns_forward(int columns, const cpu_avx_real *l
     }
 }
 
-/* A vector of contiguous systems, one per lane: the first one's place, and how many there are, possibly none. */
+/* A vector of contiguous systems, one per lane: the first one begins at element `at`; rows is their number, possibly
+   0. */
 typedef struct {
     ptrdiff_t at;
     int rows;
 } cpu_avx_p_piece;
 
-/* Eliminates the systems of `ahead` while it substitutes those of `behind` back, which the call before eliminated, so
-   that memory is read and written at the same time. All systems share one matrix. Strip i is cache line i of each row.
-   A strip of `ahead` takes the place in the store that a strip of `behind` has left; the order of strips therefore
-   alternates from call to call (`odd`). Prefetches the cache lines of the list. */
+/* Eliminates the systems of `ahead`. Meanwhile substitutes those of `behind` back, which the previous call eliminated:
+   memory is then read and written at the same time. All systems share one matrix. Strip i is cache line i of each
+   system. A strip of `ahead` takes the place in the store that a strip of `behind` has left; the order of strips
+   therefore alternates from call to call (`odd`). Prefetches cache lines of the list if it has a batch. */
 CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                          cpu_avx_p_piece behind, cpu_avx_p_piece ahead, int odd, cpu_avx_real *store,
                                          cpu_avx_p_prefetch_list *list)
@@ -211,7 +212,7 @@ typedef struct {
     ptrdiff_t at, side, pitch; /* of the first vector's columns; from there to the second's; from row to row */
     int rows;                  /* 0: no tile */
     int columns;
-    int first;  /* columns in which systems begin */
+    int first;  /* the number of columns in which systems begin */
     int last;   /* whether systems end in these columns */
     int kind;   /* the plan's */
     int system; /* of the first column, if a partition holds several systems; their columns take turns */
@@ -239,7 +240,7 @@ CPU_AVX_INLINE cpu_avx_p_place cpu_avx_p_place_at(const cpu_avx_p_plan *plan, co
     return place;
 }
 
-/* Returns whether all lanes and columns hold systems. */
+/* Returns whether all lanes and columns are in use. */
 CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
 {
     return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
@@ -256,7 +257,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, 
     return last ? cpu_avx_down(cpu_avx_up(zero, v, 1), zero, 1) : cpu_avx_up(zero, cpu_avx_down(v, zero, 1), 1);
 }
 
-/* Loads tile k of a block's 8 tiles; the first two are d. */
+/* Loads square k of a block's 8 squares of lanes x lanes elements: the two of d, then those of a, b and c. */
 CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whole, const cpu_avx_p_batch *batch)
 {
     enum { lanes = cpu_avx_lanes };
@@ -300,11 +301,11 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
     }
 }
 
-/* Eliminates a block and loads the next one. Alternates between loading one of the next block's 8 tiles and eliminating
-   some columns, so that shuffles fill the time in which the elimination waits for its reciprocals. Blocks at an edge
-   take a loop that is not unrolled. The columns take turns among the recurrences of `systems` systems; a single one is
-   copied to registers because the compiler must assume that stores change *now. fill is null unless a reduced system
-   joins the lanes' partitions. */
+/* Eliminates a block and loads the next one. Alternates between loading one of the next block's 8 squares and
+   eliminating some columns, so that shuffles fill the time in which the elimination waits for its reciprocals. Takes a
+   loop that is not unrolled if either block lies at an edge. The columns take turns among the recurrences of `systems`
+   systems. The recurrence of a single system is copied to registers, because the compiler must assume that stores
+   change *now. fill is null unless a reduced system joins the lanes' partitions. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(int systems, const cpu_avx_p_block *block, cpu_avx_p_block *next,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
                                             cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
@@ -366,8 +367,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(int systems, const cpu_avx_p_plan *plan
     }
 }
 
-/* If systems are cut, loads the unknowns of system s before the partitions of a tile or, if the number of systems in
-   a partition is added to s, those after them. */
+/* If systems are cut, loads the unknown before each partition of a tile, for system s of the partition; for
+   s = per_lane + i, the unknown after each partition, for system i. */
 CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                        const cpu_avx_p_tile *tile, int s, cpu_avx_vec *v)
 {
@@ -378,7 +379,8 @@ CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx
                                 cpu_avx_p_clip(tile->valid - g * cpu_avx_lanes));
 }
 
-/* Returns the first system of a tile with a bad pivot, or LLONG_MAX. */
+/* Returns the first system or partition of a tile with a bad pivot, or LLONG_MAX. If a partition holds several systems,
+   returns the first of these. */
 CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_avx_p_tile *tile,
                                              const cpu_avx_p_chain *now)
 {
@@ -397,11 +399,11 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_av
 
 /* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Strip i of a tile
    is cache line i of each row, and has one or more blocks of columns. `partitions`, a literal, says whether a reduced
-   system joins the partitions of a tile; those of cut systems have known neighbours, and count as systems. The fill of
-   joined partitions starts with a row before a partition's first one, x[-1] - X = 0; and since such tiles are small,
-   the tile after the next is prefetched, not the next. `systems` is 1, a literal, or the number of interleaved systems
-   in each partition. Returns the first system (if systems is 1, the first system or partition) with a bad pivot, or
-   LLONG_MAX. */
+   system joins the partitions of a tile; it is 0 for partitions of cut systems, whose neighbours are known. The fill of
+   joined partitions starts with a row before a partition's first one, x[-1] - X = 0. Tiles of joined partitions are
+   small, so the tile after the next is prefetched, not the next. `systems` is the number of systems in each partition
+   of a few interleaved ones; otherwise it is a literal 1. Returns the least number that cpu_avx_p_first_bad returns
+   for a tile. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions,
                                                     int systems)

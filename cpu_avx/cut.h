@@ -1,4 +1,4 @@
-/* cut.h - a room of cpu_avx.h: few long systems, each cut into partitions that are solved as a batch.
+/* cut.h - a room of cpu_avx.h: long systems, each cut into partitions that are solved as a batch.
    MIT licence, see LICENSE.
 
    The last row of a partition is a separator. Its unknown is found first, from the rows around it. These are eliminated
@@ -8,29 +8,30 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 /* The numbers of rows in a partition, including its separator, and of partitions in a system. The system's remaining
-   rows are its tail. A lane holds the partition of one contiguous system or of all of a few interleaved ones; if these
-   are more (per_lane = 0), the lanes of a vector hold their systems. */
+   rows are its tail. per_lane is 1 for contiguous systems: a lane holds a partition of one of them. Two to six
+   interleaved systems lie together in each lane, and per_lane is their number. If there are more, each lane holds
+   another system, and per_lane is 0. */
 typedef struct {
     long long rows, count;
-    int per_lane; /* systems */
+    int per_lane; /* systems in a lane, see above */
 } cpu_avx_p_cut;
 
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
-    CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or each system's partitions more than one */
-    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; if it has several systems, half of their rows */
+    CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or if each system's partitions fill several */
+    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; twice as many in all if several systems share a lane */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
-    CPU_AVX_P_CUT_BYTES = 512, /* interleaved: the largest row that is cut */
+    CPU_AVX_P_CUT_BYTES = 512, /* interleaved: systems whose row has more bytes are not cut */
     CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
-    CPU_AVX_P_NEAR_LEAST = 16, /* the same if more than CPU_AVX_P_NEAR_TRIED vectors of partitions */
-    CPU_AVX_P_NEAR_TRIED = 8,  /* make it worth trying on the first of them how many rows it needs */
-    CPU_AVX_P_FARTHER = 8,     /* how many times as many rows the next attempt takes, up to half a partition */
+    CPU_AVX_P_NEAR_LEAST = 16, /* the rows of the first trial; each further trial takes twice as many */
+    CPU_AVX_P_NEAR_TRIED = 8,  /* if there are more vectors of partitions, the first one is tried first */
+    CPU_AVX_P_FARTHER = 8,     /* each further attempt takes this many times as many rows, at most half a partition */
     CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
 };
 
-/* Returns how interleaved systems are cut: into partitions whose c and d fit the second-level cache, at least four a
-   thread if that leaves them long. Returns 0 partitions if systems are short or rows are long, or if one thread solves
-   systems that are in cache. */
+/* Returns how more than CPU_AVX_P_FEW_SYSTEMS interleaved systems are cut: into partitions whose c and d fit the
+   second-level cache, at least four for each thread if they then have CPU_AVX_P_CUT_MANY rows. Returns 0 partitions if
+   systems are few or short, if rows are long, or if one thread solves systems that are in cache. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int threads, int size)
 {
     cpu_avx_p_cut cut = {0, 0, 0};
@@ -48,8 +49,8 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int 
 
 /* Returns how systems with elements of this size are cut. Contiguous systems are cut into partitions that fill whole
    tiles in any set; if they are long enough, each thread gets a tile or more. A few interleaved systems without gaps
-   are cut as one contiguous system. Returns 0 partitions if the systems form several groups, are too short, or have
-   less than 128 KB each and fill tiles for more than half of the threads. */
+   are cut as one contiguous system. Returns 0 partitions if the systems form several groups, must be gathered or are
+   too short, or if contiguous systems have less than 128 KB each and fill tiles for more than half of the threads. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const int few = lines->systems <= CPU_AVX_P_FEW_SYSTEMS && lines->step == lines->systems && lines->stride == 1 &&
@@ -60,7 +61,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
     if (!few && lines->step > 1 && lines->stride == 1) return cpu_avx_p_cut_rows_of(lines, threads, size);
     if (!few && lines->step != 1) return cut;
     if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
-    if (threads == 1 && cut.per_lane == 4) return cut; /* four from both ends take less time */
+    if (threads == 1 && cut.per_lane == 4) return cut; /* four from both ends mostly take less time */
     const long long tile = 128 / size, line = 64 / size / (cut.per_lane & -cut.per_lane); /* rows in whole lines */
     const long long most = CPU_AVX_P_CUT_MOST * (cut.per_lane > 1 ? 2 : 1);
     const long long tiles = (lines->n * cut.per_lane - 1) / (most * tile) + 1;
@@ -87,9 +88,10 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
-/* The arrays with which separators are found: c and d of x[end] + c x[separator] = d, where `end` is the row before a
-   partition's separator (index 0) or the partition's first row (index 1), which depends on the separator before it; the
-   separators' unknowns, after a 0; c of each row of a tail. */
+/* The arrays with which separators are found. c and d are those of an equation x[end] + c x[separator] = d. With index
+   0, `end` is the row before a partition's separator. With index 1 it is the partition's first row, and the separator
+   is that of the partition before. x holds the separators' unknowns, with a 0 before those of each system. tail holds c
+   of each row of a tail. */
 typedef struct {
     cpu_avx_real *c[2], *d[2], *x, *tail;
     ptrdiff_t next; /* from a partition to the next one of the same system */
@@ -121,8 +123,8 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Loads `columns` rows, from the one at p on: of one partition per lane, where several systems take turns, or of the
-   same partition of `valid` systems. */
+/* Loads `columns` vectors, from p on. If cut.per_lane is not 0, each lane holds rows of its own partition, whose
+   systems take turns. If it is 0, each vector is a row of `valid` systems. */
 CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lines *lines, cpu_avx_p_cut cut, int valid,
                                         int columns, cpu_avx_vec *row)
 {
@@ -133,13 +135,13 @@ CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lin
 }
 
 /* The recurrences towards both ends of a partition: c and d of the row before; f, the factor with which the rows beyond
-   arrive at the separator; noise, the sum of the factors with which the eliminated rows arrive. */
+   arrive at the end; noise, the sum of the factors with which the eliminated rows arrive. */
 typedef struct {
     cpu_avx_vec c[2], d[2], f[2], noise[2];
 } cpu_avx_p_ends;
 
-/* Stores c and d of system s in `valid` partitions. Returns whether in any lane further rows matter or too many
-   roundoffs add up. */
+/* Stores c and d of both ends for system s of each of `valid` lanes. Returns whether in any of these lanes further rows
+   matter or too many roundoffs add up. */
 CPU_AVX_CALL int cpu_avx_p_store_ends(const cpu_avx_p_ends *ends, int s, int systems, int valid,
                                       cpu_avx_real *const *c_of, cpu_avx_real *const *d_of)
 {
@@ -157,8 +159,8 @@ CPU_AVX_CALL int cpu_avx_p_store_ends(const cpu_avx_p_ends *ends, int s, int sys
 
 /* Eliminates rows of `valid` partitions, one per lane, towards the separators: the `rows` rows before a partition's
    separator downwards, and its first `rows` rows upwards. Stores c and d of both ends, and returns what
-   cpu_avx_p_store_ends does. If a lane holds several systems, its columns take turns among them. The next tiles are
-   prefetched, since few loads are in flight while rows wait for each other. */
+   cpu_avx_p_store_ends does. If a lane holds several systems, its columns take turns among them. With cut.per_lane,
+   the next rows are prefetched, since few loads are in flight while rows wait for each other. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                         cpu_avx_p_cut cut, int valid, long long rows, cpu_avx_real *const *c_of,
                                         cpu_avx_real *const *d_of)
@@ -203,7 +205,8 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_av
     return coupled;
 }
 
-/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends: of neighbours, or of the same partition
+/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends, up to the first for which that returns
+   1. Returns whether there was one. A vector holds neighbouring partitions or, if cut.per_lane is 0, the same partition
    of several systems. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
@@ -267,8 +270,9 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Reduces the rows around all separators, more rows in each attempt until they suffice. If there
-   are many vectors of partitions, begins with as many as the first of them needs. Returns whether they suffice. */
+/* Reduces the rows around all separators, more rows in each attempt, until they suffice or reach half a partition. If
+   there are many vectors of partitions, the first attempt takes as many rows as the first vector needs. Returns whether
+   the rows of the last attempt suffice. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {

@@ -339,8 +339,8 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
             shuffles a sweep. A reach above 8 costs as much as the next multiple of 4
-   Error    in single precision one rounding of u per sweep, since the products are summed before they are added to u;
-            in double precision reach+2 roundings */
+   Error    in single precision one rounding of u per sweep, two near the end of a partition, since the products are
+            summed before they are added to u; in double precision reach+2 roundings */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,
                                   cpu_avx_real *u, void *work, int threads)
 {

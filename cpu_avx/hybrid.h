@@ -1,4 +1,4 @@
-/* hybrid.h - a room of cpu_avx.h: each system across the lanes of a vector.
+/* hybrid.h - a room of cpu_avx.h: cpu_avx_hybrid, which spreads each system across the lanes of a vector.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -57,8 +57,9 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
    Returns  as cpu_avx_thomas
    Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal per
             element. If n is a multiple of lanes^2, faster than cpu_avx_thomas in cache from about 1024 rows on (512 in
-            double precision) and, on some processors, from memory (docs/cpu_avx.md). Also faster for a few systems of
-            hundreds of rows. Otherwise slower, most of all for short systems and for those of a million rows
+            double precision) and, on some processors, from memory (docs/cpu_avx.md). Often faster, too, for one to four
+            systems of hundreds of rows to 10,000. Otherwise mostly slower, most of all for short systems and for those
+            of a million rows
    Error    x as accurate as the condition of the matrix allows. The residual, which cpu_avx_thomas keeps within a few
             roundoffs, grows as dominance weakens: the largest |Ax - d|, divided by the largest |A||x| + |d|, is below
             8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least |b| / (|a| + |c|) of the rows

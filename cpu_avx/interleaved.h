@@ -30,7 +30,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Loads `valid` lanes, stride elements apart. */
+/* Loads `valid` lanes from p on, stride elements apart; the others become 0. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_gather(const cpu_avx_real *p, ptrdiff_t stride, int valid)
 {
     if (stride == 1) return valid == cpu_avx_lanes ? cpu_avx_load(p) : cpu_avx_load_part(p, valid);
@@ -41,7 +41,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_gather(const cpu_avx_real *p, ptrdiff_t str
     return v;
 }
 
-/* Stores `valid` lanes, stride elements apart. */
+/* Stores `valid` lanes from p on, stride elements apart; past the caches if `stream` and the vector is whole. */
 CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int valid, int stream, cpu_avx_vec v)
 {
     if (stride != 1) {
@@ -93,10 +93,10 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 }
 
 /* The rows of a tile. c of each row is kept in the store (with one matrix it is not kept), and d in x. If x must not be
-   written twice, d is kept in the store as well. Row j takes slot j of the store; in every other tile it takes slot
-   n-1-j. Behind the slots come zeros, which stand for the row before the first and the row after the last, and then x
-   of the row that was substituted back last. If the zeros came first, the kept rows would lie at multiples of 4 KB from
-   rows of the arrays, and loads of the arrays would wait for stores to the kept rows. */
+   written twice, d is kept in the store as well. Row j takes slot j of the store or, in every other tile of those that
+   overlap, slot n-1-j. Behind the slots come zeros, which stand for the row before the first and the row after the
+   last. x of the row that was substituted back last comes after them. If the zeros came first, the kept rows would lie
+   at multiples of 4 KB from rows of the arrays, and loads of the arrays would wait for stores to the kept rows. */
 typedef struct {
     cpu_avx_p_batch arrays; /* copies, which the compiler may keep in registers */
     cpu_avx_p_plan plan;
@@ -405,8 +405,7 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
     return bad;
 }
 
-/* Solves tiles `from` .. `to` - 1, with a store of cpu_avx_p_store_len elements. Returns the first system with a bad
-   pivot, or LLONG_MAX. */
+/* Do the same for systems with distinct matrices, and for systems that share one. */
 CPU_AVX_CALL long long cpu_avx_p_interleaved_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                    cpu_avx_real *store, long long from, long long to)
 {

@@ -16,23 +16,23 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* The number of tiles that share a cache line of each row. */
+/* The number of squares of lanes x lanes elements that share a cache line of each row. */
 enum { cpu_avx_p_side = cpu_avx_lanes < CPU_AVX_P_CACHE_LINE ? CPU_AVX_P_CACHE_LINE / cpu_avx_lanes : 1 };
 
 /* The recurrences of two vectors of systems or partitions, both in flight. For each column of each vector the store
-   holds d and c, and f for partitions. */
+   holds d and c, and f if a reduced system joins the partitions. */
 typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
 
-/* Additional recurrences of partitions. X is the unknown before a partition. The partition's current row is
-   x[j] + c x[j+1] + f X = d; the partition's first unknown is first_d - first_f X + first_c x[j+1] (x[j] after the last
-   row). */
+/* Additional recurrences of partitions that a reduced system joins. X is the unknown before a partition. The
+   partition's current row is x[j] + c x[j+1] + f X = d; the partition's first unknown is
+   first_d - first_f X + first_c x[j+1] (x[j] after the last row). */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
 } cpu_avx_p_fill;
 
-/* Returns how many elements of the store a column takes. */
+/* Returns how many elements of the store a column takes; more if a reduced system joins `partitions`. */
 CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
 {
     return (partitions ? 6 : 4) * cpu_avx_lanes;

@@ -80,12 +80,12 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     }
 }
 
-/* One number from each of a few systems that share cache lines. */
+/* A short vector: one number from each of a few systems that share cache lines. */
 enum { cpu_avx_p_few_lanes = cpu_avx_lanes < 4 ? cpu_avx_lanes : 4 };
 typedef cpu_avx_real cpu_avx_p_few __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
 typedef cpu_avx_p_bits cpu_avx_p_few_bits __attribute__((vector_size(CPU_AVX_SIZE * cpu_avx_p_few_lanes)));
 
-/* Loads one number of each system; these are `apart` elements apart. */
+/* Loads one number of each system; the systems are `apart` elements apart. */
 CPU_AVX_INLINE cpu_avx_p_few cpu_avx_p_few_load(const cpu_avx_real *p, ptrdiff_t apart)
 {
     cpu_avx_p_few v = {0};
@@ -105,7 +105,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_store(cpu_avx_real *p, ptrdiff_t apart, cpu_av
         for (int s = 0; s < cpu_avx_p_few_lanes; s++) p[s * apart] = v[s];
 }
 
-/* Eliminates a row of these systems as cpu_avx_p_eliminate_one does. A lane of *bad is not 0 after a bad pivot. */
+/* Does the same as cpu_avx_p_eliminate_one for these systems. A lane of *bad is not 0 after a bad pivot. */
 CPU_AVX_INLINE void cpu_avx_p_few_eliminate(cpu_avx_p_few a, cpu_avx_p_few b, cpu_avx_p_few cj, cpu_avx_p_few dj,
                                             cpu_avx_p_few *c, cpu_avx_p_few *d, cpu_avx_p_few_bits *bad)
 {
@@ -179,8 +179,9 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Solves systems `from` .. `to` - 1, two at a time, or a vector of them if they share cache lines, so that a cache line
-   is read once for all of the vector's systems. Returns the first system with a bad pivot, or LLONG_MAX. */
+/* Solves systems `from` .. `to` - 1, two at a time. Those that share cache lines are solved a short vector at a time as
+   long as they fill one, so that a cache line is read once for all of the vector's systems. Returns the first system
+   with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {

@@ -1,4 +1,4 @@
-/* systems.h - a room of cpu_avx.h: how batches of systems anywhere in memory are cut into tiles and given to threads.
+/* systems.h - a room of cpu_avx.h: cpu_avx_factor, and how batches are cut into tiles and given to threads.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -13,14 +13,14 @@ typedef struct {
     int per_lane;               /* interleaved systems in each partition of CPU_AVX_P_CUT; otherwise 1 */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is kept in the store, not in x */
-    int fetched;                /* interleaved: from memory, so rows are prefetched and tiles overlap; contiguous: x is
-                                   prefetched with the other arrays */
+    int fetched;                /* interleaved: from memory, so rows are prefetched and wide tiles overlap;
+                                   contiguous: x is prefetched with the other arrays */
 } cpu_avx_p_plan;
 enum {
     CPU_AVX_P_INTERLEAVED, /* systems that are interleaved, or neither interleaved nor contiguous */
-    CPU_AVX_P_CUT_ROWS,    /* partitions of long interleaved systems, a group for each; separators are solved already */
+    CPU_AVX_P_CUT_ROWS,    /* long interleaved systems, a group for each partition; separators are solved already */
     CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
-    CPU_AVX_P_CUT,         /* 2*lanes partitions of long contiguous systems, or each of a few interleaved systems */
+    CPU_AVX_P_CUT,         /* 2*lanes partitions of long contiguous systems, or of a few interleaved ones */
     CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system and `lanes` of another */
     CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
     CPU_AVX_P_SCALAR       /* one system; see scalar.h */
@@ -28,14 +28,15 @@ enum {
 
 /* A tile. Element j of its first system lies at offset + j step. */
 typedef struct {
-    long long first;  /* index of its first system (if interleaved systems are cut, within its group) */
+    long long first;  /* index of its first system, or of its first partition (CPU_AVX_P_CUT); with CPU_AVX_P_CUT_ROWS
+                         within the group */
     ptrdiff_t offset; /* of element 0 */
     ptrdiff_t side;   /* from the systems of its first vector to those of its second */
     ptrdiff_t next;   /* interleaved: offset of the tile after it */
     int valid;        /* systems or partitions; 0: no tile */
 } cpu_avx_p_tile;
 
-/* Returns a plan for one tile of interleaved systems. */
+/* Returns a plan of interleaved systems with no tiles yet. It suffices to solve a tile that the caller makes. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
 {
     const cpu_avx_p_plan plan = {{n, step, 0, 1, 1, 0}, 0, 1, 0, CPU_AVX_P_INTERLEAVED, n, 1, 1, 0, 0, 0};
@@ -76,21 +77,22 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 }
 
 enum {
-    CPU_AVX_P_ROW_BYTES = 4096,      /* the largest row of a tile; rows are long, as each may lie on another page */
+    CPU_AVX_P_ROW_BYTES = 4096,      /* the largest row of a tile; half of it if the store holds d. Rows are long, as
+                                        each may lie on another page */
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile that holds d as well, to fit the second-level cache;
                                         with rows of 128 bytes it may be larger */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x, with the same exception */
     CPU_AVX_P_APART_BYTES = 1 << 24, /* a store that holds d and is larger would come from memory, so d lies in x and is
                                         read again */
-    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices: the most bytes of each array in a tile of
-                                        whole rows that is divided */
+    CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices, in cache: a tile of whole rows is divided
+                                        if it has at most this many bytes of each array */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched; of twice this size in
                                         double precision if tiles of distinct matrices are parts of rows */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* interleaved: the distance of prefetching in each array; with one matrix, of d
                                         only, four times this */
-    CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile with this many bytes of each array fills the second-level
-                                        cache: strips of the same tile are prefetched, not the next tile; strip i
-                                        is cache line i of each of its rows */
+    CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile of distinct matrices with this many bytes of each array fills
+                                        the second-level cache: strips of the same tile are prefetched, not the next
+                                        tile; strip i is cache line i of each system */
     CPU_AVX_P_STRIPS_AHEAD = 3,      /* the distance of this prefetching, in strips */
     CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems per thread would leave most lanes of a tile idle */
     CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system of this size would make a tile whose store exceeds the
@@ -103,7 +105,7 @@ CPU_AVX_API int cpu_avx_p_mixed(const cpu_avx_lines *lines, int size)
     return lines->groups == 1 && lines->step != 1 && lines->stride < 64 / size && -lines->stride < 64 / size;
 }
 
-/* Returns whether a batch is solved faster without vectors. */
+/* Returns whether a batch that is not cut is solved faster without vectors. */
 CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, int size)
 {
     const long long few = cpu_avx_p_mixed(lines, size) ? CPU_AVX_P_FEW_SYSTEMS : CPU_AVX_P_FEW_SYSTEMS * threads;
@@ -116,7 +118,7 @@ CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, in
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns how many interleaved systems a tile holds: fewer if its store, in the second-level cache, holds d as well. */
+/* Returns the most interleaved systems that a tile holds: fewer if d, too, is kept in the store (`apart`). */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -208,8 +210,8 @@ CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx
     return CPU_AVX_OK;
 }
 
-/* The arrays of a batch. If all systems share a matrix, f holds its factors. If they are partitions of longer systems,
-   `known` holds the unknown before each of them, and the unknown after the last one of a group. */
+/* The arrays of a batch. If all systems share a matrix, f holds its factors. With CPU_AVX_P_CUT, `known` holds the
+   separators' unknowns, with a 0 before those of each system. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d, *f;
     cpu_avx_real *x;
@@ -272,8 +274,9 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     if (threads > 1) /* tiles become narrower until every thread has enough of them */
         while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
             plan.width /= 2;
-    /* In cache, parts of rows and short rows are solved in registers, in tiles of up to four vectors. With distinct
-       matrices these tiles are equally wide. With one matrix it is faster if as many as possible have four vectors. */
+    /* In cache, systems with one matrix, parts of rows and short rows are solved in registers, in tiles of up to four
+       vectors. With distinct matrices these tiles are equally wide. With one matrix it is faster if as many as possible
+       have four vectors. */
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
     const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
     const int parts = lines->stride == 1 && row < lines->systems;
@@ -289,7 +292,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 /* Returns the number of elements of a thread's store, enough for any set. Without vectors, each row of each system in
    flight takes one element. In a tile of contiguous systems each row of each system takes two, and the number of rows
    is rounded up to whole cache lines. In a tile of interleaved systems each row of each system takes one or two, and
-   there are two more rows. In a tile of gathered systems each row of each system takes two. */
+   there are two more rows. In a tile of gathered systems each row of each system takes two, with one element to
+   spare for each system. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;

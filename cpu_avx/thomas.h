@@ -16,8 +16,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Solves tiles `from` .. `to` - 1 as planned. Returns the first system with a bad pivot (with CPU_AVX_P_CUT, the first
-   partition), or LLONG_MAX. */
+/* Solves tiles `from` .. `to` - 1 as planned. Returns the first system with a bad pivot, or LLONG_MAX; with
+   CPU_AVX_P_CUT and one system per lane, the first partition. */
 CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {
@@ -53,8 +53,8 @@ CPU_AVX_API size_t cpu_avx_p_cut_store_len(const cpu_avx_lines *lines, cpu_avx_p
 }
 
 /* Returns how many bytes of work cpu_avx_solve needs for these lines; 0 for invalid lines, an empty batch, or
-   threads < 1. Interleaved systems (step not 1, stride 1, one group) of up to 8192 rows never need less if there are
-   more rows, systems or threads, so work for the largest of several calls serves all of them. */
+   threads < 1. For interleaved systems (step not 1, stride 1, one group) of up to 8192 rows, more rows, systems or
+   threads never need less, so work for the largest of several calls serves all of them. */
 CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
 {
     cpu_avx_lines all;
@@ -139,18 +139,18 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             interleaved x that is not stored past the caches, x also holds d between elimination and substitution, so it
             is written twice, and a very long tile's x is read from memory again. Fast if stride or step is 1, fastest
             if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems, if they form one
-            group, are cut into partitions (rows near a separator are read more than once), which threads share: from
+            group, are cut into partitions, which threads share (rows near a separator are read more than once): from
             2048 rows on (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if
             there are at most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and
             system on. Interleaved systems of more than 8192 rows are cut as well, if they form one group: two to six if
-            there are no gaps between rows (but not four on one thread), and seven or more if a row
-            takes at most 512 bytes and there are several threads or 1 MB per array. A batch that is not cut is solved
-            from both ends if it has at most six systems per thread (six in all, if they share cache lines), or
-            if its systems are contiguous and take 128 KB or more: two systems at a time (a vector of up to four if they
+            there are no gaps between rows (but not four on one thread), and seven or more if a row takes at most 512
+            bytes and there are several threads or 1 MB per array. A batch that is not cut is solved from both ends if
+            it has at most six systems per thread (six in all, if they share cache lines), or if its systems are
+            contiguous and take 128 KB or more. Two systems are then solved at a time (or a vector of up to four if they
             share cache lines), with a division instead of the reciprocal
-   Error    a few roundoffs in the residual. A system is cut only if the couplings between its separators are lost in
-            rounding; unknowns that are much smaller than others far away may then come out as 0. The number of threads
-            may change the rounding of x */
+   Error    a few roundoffs in the residual; a dozen or so if barely dominant systems are cut. A system is cut only if
+            the couplings between its separators are lost in rounding; unknowns that are much smaller than others far
+            away may then come out as 0. The number of threads may change the rounding of x */
 CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {

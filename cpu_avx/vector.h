@@ -1,7 +1,7 @@
 /* vector.h - a room of cpu_avx.h: a vector of numbers, and the functions of vector scope on lanes.
    MIT licence, see LICENSE.
 
-   A vector is the compiler's own: v[l] is its lane l, and + - * / work on all lanes. Where an operation needs
+   A vector is a type of the compiler's own: v[l] is its lane l, and + - * / work on all lanes. Where an operation needs
    instructions of the set, the set's file defines CPU_AVX_OP_name; plain.h does so in C. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -80,17 +80,17 @@ CPU_AVX_API int cpu_avx_p_bad_pivot(cpu_avx_real pivot, cpu_avx_real reciprocal)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* In each lane, the number of a lane. */
+/* A vector of lane numbers. */
 typedef cpu_avx_p_bits cpu_avx_p_picks __attribute__((vector_size(CPU_AVX_SIZE * CPU_AVX_P_LANES)));
 
-/* Returns v[l] = x. */
+/* Returns the vector with v[l] = x. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_set(cpu_avx_real x)
 {
     const cpu_avx_vec zero = {0};
     return x - zero; /* keeps -0 */
 }
 
-/* Returns v[l] = p[l]; p may have any alignment. */
+/* Returns the vector with v[l] = p[l]; p may have any alignment. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_load(const cpu_avx_real *p)
 {
     cpu_avx_vec v;
@@ -98,7 +98,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load(const cpu_avx_real *p)
     return v;
 }
 
-/* Returns v[l] = p[l] for l < n, else 0. Does not read p[n] or beyond.
+/* Returns the vector with v[l] = p[l] for l < n, else 0. Does not read p[n] or beyond.
    Needs    0 <= n <= lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 {
@@ -187,7 +187,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_sqrt(cpu_avx_vec a)
     return CPU_AVX_OP_SQRT(a);
 }
 
-/* Returns l in lane l. */
+/* Returns the vector with l in lane l. */
 CPU_AVX_INLINE cpu_avx_p_picks cpu_avx_p_lane_numbers(void)
 {
     cpu_avx_p_picks lane = {0};
@@ -274,7 +274,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 #endif
 }
 
-/* Returns `sound`, which starts at 0, marked in each lane whose pivot or reciprocal is 0, infinite or NaN.
+/* Returns `sound` with a mark in each lane whose pivot or reciprocal is 0, infinite or NaN. The caller starts with 0,
+   and passes the result on from row to row.
    Cost     2 FMA: 1 - pivot * reciprocal is a few ulp for a sound pivot, and 1, infinite or NaN for a bad one. A sum of
             squares keeps these values. A test whether the product is finite would miss a reciprocal that underflowed
             to 0. Plain C tests both numbers in each lane instead */
@@ -345,9 +346,9 @@ CPU_AVX_INLINE void cpu_avx_load_tile(const cpu_avx_real *p, ptrdiff_t pitch, in
     cpu_avx_transpose(v);
 }
 
-/* Stores a tile that cpu_avx_load_tile loaded.
-   Leaves   v is clobbered
-   Needs    as cpu_avx_load_tile */
+/* Stores a tile in the order of cpu_avx_load_tile: p[l pitch + i] = v[i][l] for l < rows, i < columns.
+   Needs    as cpu_avx_load_tile
+   Leaves   v clobbered */
 CPU_AVX_INLINE void cpu_avx_store_tile(cpu_avx_real *p, ptrdiff_t pitch, int rows, int columns, cpu_avx_vec *v)
 {
     cpu_avx_transpose(v);
@@ -380,7 +381,7 @@ CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long colu
     }
 }
 
-/* Copies the columns back. */
+/* Copies vectors back to the columns. */
 CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long columns, const cpu_avx_vec *from,
                                          ptrdiff_t step, cpu_avx_real *to)
 {
@@ -412,7 +413,7 @@ CPU_AVX_INLINE int cpu_avx_p_bad_reciprocal(cpu_avx_real r)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Returns the number of lanes in a vector of the instruction set, which must be one of this kind of processor. */
+/* Returns the number of lanes of an instruction set, which must be one of this kind of processor. */
 CPU_AVX_API int cpu_avx_width(int isa)
 {
     CPU_AVX_P_PICK(isa, return, cpu_avx_lanes, );

@@ -22,7 +22,7 @@ int main(void)
         d[i] = 1; /* so x is 1, except near the ends of a system */
     }
 
-    /* Row j of system s lies at [j + s * N] of each array. At [j * SYSTEMS + s], it is cpu_avx_lines_interleaved. */
+    /* Row j of system s lies at [j + s * N] of each array. For [j * SYSTEMS + s], call cpu_avx_lines_interleaved. */
     cpu_avx_lines lines = cpu_avx_lines_contiguous(N, SYSTEMS);
     void *work = malloc(cpu_avx_thomas_bytes_f32(&lines, threads));
     int status = cpu_avx_thomas_f32(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
@@ -33,7 +33,7 @@ int main(void)
 
     printf("%s: x[%d] of the last system = %.7f\n", cpu_avx_name(cpu_avx_best()), N / 2, (double)x[COUNT - N / 2]);
 
-    /* The status names a system that needs pivoting: its first pivot is 0. The other systems are solved. */
+    /* System 7 now needs pivoting, as its first pivot is 0. The status names it; the other systems are solved. */
     b[7 * N] = 0;
     status = cpu_avx_thomas_f32(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
     printf("status %d: %s\n", status, cpu_avx_status_string(status));

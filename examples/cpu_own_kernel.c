@@ -4,8 +4,8 @@
        gcc -std=c11 -O2 -I.. -o cpu_own_kernel cpu_own_kernel.c -lm && ./cpu_own_kernel
 
    v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1; the two ends stay. The kernel is written once, at the end
-   of this file, which includes itself for every instruction set, whatever the compiler's flags. The call decides which
-   set's kernel runs. */
+   of this file. The file includes itself for every instruction set, whatever the compiler's flags. CPU_AVX_PICK calls
+   the kernel of one set. */
 #ifndef CPU_AVX_SET
 #include "cpu_avx.h"
 
@@ -44,7 +44,7 @@ int main(void)
     return 0;
 }
 
-#else /* CPU_AVX_SET: the kernel, for one instruction set. It loads each element once; registers hold the neighbours. */
+#else /* CPU_AVX_SET: the kernel, for one instruction set. The loop loads each element once and keeps its neighbours. */
 
 CPU_AVX_HERE static void CPU_AVX_OWN(smooth)(int n, float w, const float *u, float *v)
 {

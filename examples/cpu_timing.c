@@ -14,17 +14,19 @@
    place with one matrix for all. Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both
    machines.
 
-   Each row gives medians of 7 runs after a warm-up. Runs alternate with a loop of multiply-adds on the same instruction
-   set and threads, and for table 4 with a copy of 256 MiB with non-temporal stores. Percentages are medians of ratios
-   of neighbouring runs, since the speed of a machine drifts. GFlop/s count 6 operations a point and step in explicit
-   rungs, 20 (single) and 17 (double precision) in implicit rungs, as the paper's table 3 implies, and 53 and 125 in
-   table 4, however many a rung needs. Bytes are those of two arrays a step in explicit rungs of table 4, of five in
-   implicit rungs, of five in a batch of distinct systems, and of two in a batch with a single matrix. The value at the
-   strike comes from an untimed march of one option over all steps. Its error is the distance from the exact solution
-   of the discrete equations, or in table 4 from the closed form, on 64^3 points without --full. For a batch of systems
-   it is the largest error. The program fails if a rung is less accurate than expected. A row is marked "!" if its runs
-   differ by more than a quarter, or if its multiply-adds or copies were slower than before by a quarter: something else
-   was running, and the row means little. */
+   Each row gives medians of 7 runs (--runs) after a warm-up. Runs alternate with a loop of multiply-adds on the same
+   instruction set and threads, and for table 4 with a copy of 256 MiB past the caches (with NEON through them).
+   Percentages are medians of ratios of neighbouring runs, since the speed of a machine drifts. GFlop/s count 6
+   operations a point and step in explicit rungs, 20 (single) and 17 (double precision) in implicit rungs, as the
+   paper's table 3 implies, and 53 and 125 in table 4, however many a rung needs. Bytes are those of two arrays a step
+   in explicit rungs of table 4, of five in implicit rungs, of five in a batch of distinct systems, and of two in a
+   batch with a single matrix. The value at the strike comes from an untimed march of one option over all steps. In
+   table 4 this march takes fewer, longer steps on 64^3 points, or with --full all steps on the whole grid. The error is
+   the distance from the exact solution of the discrete equations, or in table 4 from the closed form. For a batch of
+   systems it is the largest error. The program fails if a rung is less accurate than expected. A row is marked "!" if
+   its median exceeds its least time by more than a quarter, or if its multiply-adds or copies were slower than before
+   by a quarter: something else was running, and the row means little. With --quick sizes are smaller and runs fewer,
+   and the figures mean little. */
 #ifndef REAL
 #if defined __linux__
 #define _DEFAULT_SOURCE
@@ -154,8 +156,8 @@ enum { CHAINS = 14, PLAIN_LINKS = 16 };
         *(real *)out = x[0];                                                                                           \
         return 2.0 * N * (double)((links + PLAIN_LINKS - 1) / PLAIN_LINKS * PLAIN_LINKS);                              \
     }
-/* A copy; and the traffic of a solve: it reads four arrays, here the quarters of one, and writes one past the
-   caches. */
+/* A copy; and the memory accesses of a solve: four arrays are read, here the quarters of one, and one is written past
+   the caches. */
 #define COPY_LOOP(set)                                                                                                 \
     CPU_AVX_TARGET_##set static void copy_loop_##set(const double *from, double *to, size_t n)                         \
     {                                                                                                                  \
@@ -317,7 +319,7 @@ static const rung ladder_1[] = {
     {"implicit2", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit2), {2.5e-4, 1e-11}},
     {"implicit3", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit3), {2.5e-4, 1e-11}},
 };
-/* The solution is all ones; rounding is a few ulp. */
+/* The solution of a batch is all ones; rounding is a few ulp. */
 static const rung ladder_3[] = {
     {"grid_explicit1", GRID_MARCH, 0, 0, 0, 2, BOTH(grid_explicit1), {0, 0}},
     {"grid_explicit2", GRID_MARCH, 0, 0, 0, 2, BOTH(grid_explicit2), {0, 0}},
@@ -420,7 +422,7 @@ static void group_heading(int isa, int is_double)
     fflush(stdout);
 }
 
-/* Prints a number for a table, or blanks for 0. */
+/* Writes a number of a row; an empty text for 0. */
 static const char *text(char *to, const char *format, double x)
 {
     if (x > 0)
@@ -524,7 +526,7 @@ static timing measure_once(const rung *r, const job *j, double operations, doubl
     return t;
 }
 
-/* Times a call, again if it was disturbed, up to three times. */
+/* Times a call. Times it again if it was disturbed, up to three times. */
 static timing measure(const rung *r, const job *j, double operations, double bytes)
 {
     timing t = measure_once(r, j, operations, bytes);
@@ -719,7 +721,7 @@ static void time_rung(const rung *r, int isa, int is_double, const int *threads)
 
 static void table_3(int isa, int is_double, const int *threads)
 {
-    static int compared[2]; /* the comparator belongs to no instruction set, so it is timed once */
+    static int compared[2]; /* the comparator belongs to no instruction set: it is timed once in each precision */
     group_heading(isa, is_double);
     if (!compared[is_double]) time_rung(&comparator, isa, is_double, threads);
     compared[is_double] = 1;
@@ -887,7 +889,7 @@ OPTIONS_RUNG(implicit2)
 OPTIONS_RUNG(implicit3)
 #undef OPTIONS_RUNG
 
-/* Marches composed steps, and the remaining steps one by one. */
+/* Marches composed steps, and the remaining steps with explicit2. */
 static int F(explicit4)(const job *j)
 {
     job rest = *j;
@@ -922,7 +924,7 @@ static int F(thomas_plain)(const job *j)
     return CPU_AVX_OK;
 }
 
-/* Makes the same problem for each option: A, or I - A, and A composed. */
+/* Makes the same matrices for each option: A and A composed, or I - A. */
 static void F(make_options)(job *j, int implicit)
 {
     const size_t n = (size_t)j->options * POINTS, width = 2 * REACH + 1;
