@@ -23,5 +23,6 @@ enum { cpu_avx_lanes = CPU_AVX_P_LANES };
 #undef CPU_AVX_OP_MIN
 #undef CPU_AVX_OP_MAX
 #undef CPU_AVX_OP_SQRT
+#undef CPU_AVX_OP_DOWN
 #undef CPU_AVX_OP_SELECT
 #undef CPU_AVX_OP_RCP

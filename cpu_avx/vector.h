@@ -214,6 +214,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_pick(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_
    Needs    s a literal, 0 < s < lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
+#ifdef CPU_AVX_OP_DOWN
+    return CPU_AVX_OP_DOWN(a, b, s);
+#else
     const cpu_avx_p_bits lanes = cpu_avx_lanes, half = lanes / 2, by = (cpu_avx_p_bits)s;
     const cpu_avx_p_picks lane = cpu_avx_p_lane_numbers();
     if (sizeof a != 32 || by == half) return cpu_avx_p_pick(a, b, lane + by);
@@ -222,6 +225,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
     const cpu_avx_vec middle = cpu_avx_p_pick(a, b, lane + half);
     const cpu_avx_p_picks at = lane % half + by % half, from = lane / half * half + at % half + at / half * lanes;
     return by < half ? cpu_avx_p_pick(a, middle, from) : cpu_avx_p_pick(middle, b, from);
+#endif
 }
 
 /* Returns the neighbours s lanes below, where a precedes b: l >= s ? b[l - s] : a[lanes - s + l].
