@@ -4,8 +4,8 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 /* The instruction sets. Functions of vector scope exist for each set of this kind of processor, with _plain, _avx,
-   _avx2, _avx512 or _neon before the precision in their names. Functions of array scope take a set as their first
-   argument. Among the sets of one kind of processor, a larger number means a better set. */
+   _avx2, _avx512 or _neon before the precision in their names. Functions of array scope that use vectors take a set as
+   their first argument. Among the sets of one kind of processor, a larger number means a better set. */
 enum {
     CPU_AVX_PLAIN,  /* 16 bytes in plain C, for any processor */
     CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no move of single lanes across the two halves */
@@ -51,7 +51,8 @@ enum {
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Returns whether this processor and its operating system run the instruction set; 0 for an unknown number. */
+/* Returns whether the instruction set is compiled, and this processor and its operating system run it; 0 for an unknown
+   number. */
 CPU_AVX_API int cpu_avx_has(int isa)
 {
 #if CPU_AVX_X86
@@ -64,7 +65,7 @@ CPU_AVX_API int cpu_avx_has(int isa)
     return isa == CPU_AVX_PLAIN;
 }
 
-/* Returns the best instruction set that this processor runs: the one with the largest number. */
+/* Returns the best instruction set for which cpu_avx_has returns 1: the one with the largest number. */
 CPU_AVX_API int cpu_avx_best(void)
 {
     int isa = CPU_AVX_ISAS - 1;
@@ -79,7 +80,8 @@ CPU_AVX_API const char *cpu_avx_name(int isa)
     return isa >= 0 && isa < CPU_AVX_ISAS ? name[isa] : "unknown";
 }
 
-/* Calls the function with this stem for the instruction set isa: result = function(arguments). */
+/* Calls the function with this stem for the instruction set isa, or for plain C if isa is none of this kind of
+   processor. `result` stands before the call: `variable =`, `return`, or nothing. */
 #define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
     do {                                                                                                               \
         CPU_AVX_P_VECTORS(isa, result, stem, precision, arguments)                                                     \

@@ -85,21 +85,22 @@ enum {
     CPU_AVX_P_APART_BYTES = 1 << 24, /* a store that holds d and is larger would come from memory, so d lies in x and is
                                         read again */
     CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices, in cache: a tile of whole rows is divided
-                                        if it has at most this many bytes of each array */
-    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size comes from memory and is prefetched; of twice this size in
-                                        double precision if tiles of distinct matrices are parts of rows */
+                                        only if it has at most this many bytes of each array */
+    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size or more counts as one in memory; in double precision, if
+                                        tiles of distinct matrices are parts of rows, one of twice this size */
     CPU_AVX_P_AHEAD_BYTES = 1536,    /* interleaved: the distance of prefetching in each array; with one matrix, of d
                                         only, four times this */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile of distinct matrices with this many bytes of each array fills
-                                        the second-level cache: strips of the same tile are prefetched, not the next
+                                        the second-level cache: the next strips are prefetched, not the whole next
                                         tile; strip i is cache line i of each system */
     CPU_AVX_P_STRIPS_AHEAD = 3,      /* the distance of this prefetching, in strips */
-    CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems per thread would leave most lanes of a tile idle */
+    CPU_AVX_P_FEW_SYSTEMS = 6,       /* so few systems per thread would leave many lanes of a tile idle */
     CPU_AVX_P_LONG_BYTES = 1 << 17   /* a contiguous system of this size would make a tile whose store exceeds the
                                         second-level cache */
 };
 
-/* Returns whether threads that solve neighbouring systems would write to the same cache lines. */
+/* Returns whether the systems form one group, are not contiguous, and lie so close together that neighbours share cache
+   lines: threads that solved neighbours would write to the same lines. */
 CPU_AVX_API int cpu_avx_p_mixed(const cpu_avx_lines *lines, int size)
 {
     return lines->groups == 1 && lines->step != 1 && lines->stride < 64 / size && -lines->stride < 64 / size;
@@ -118,7 +119,8 @@ CPU_AVX_API int cpu_avx_p_threads_of(const cpu_avx_lines *lines, int threads, in
     return cpu_avx_p_mixed(lines, size) && cpu_avx_p_goes_scalar(lines, threads, size) ? 1 : threads;
 }
 
-/* Returns the most interleaved systems that a tile holds: fewer if d, too, is kept in the store (`apart`). */
+/* Returns how many interleaved systems a tile holds before it is divided: mostly fewer if d, too, is kept in the store
+   (`apart`). */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int apart, int size)
 {
     long long bytes = apart ? CPU_AVX_P_ROW_BYTES / 2 : CPU_AVX_P_ROW_BYTES;
@@ -148,7 +150,8 @@ CPU_AVX_API int cpu_avx_p_coincide(long long p, long long m, long long q, long l
     return fabs((double)(q / a)) < (double)m && fabs((double)(p / a)) < (double)n;
 }
 
-/* Copies a caller's lines, joined into as few groups as possible; groups = 0 means one. Returns 0 for invalid lines. */
+/* Copies a caller's lines. Joins groups into one if they have one system each, or follow one another at the systems'
+   stride; groups = 0 means one. Returns 0 for invalid lines. */
 CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
 {
     if (!given || given->n < 0 || given->systems < 0 || given->groups < 0) return 0;
@@ -186,8 +189,8 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision, shared by its sets */
 
-/* Factors a matrix: does the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] that does not
-   depend on the right-hand side.
+/* Factors a matrix: does the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] that does
+   not depend on d.
    Needs    f of CPU_AVX_FACTOR_LEN(n) elements; a[0] and c[n-1] are not read
    Leaves   in f three arrays of n elements, l, r and q. A solve is then y[j] = r[j] d[j] - l[j] y[j-1] from the first
             row on, and x[j] = y[j] - q[j] x[j+1] from the last row back
@@ -224,8 +227,8 @@ CPU_AVX_API double cpu_avx_p_array_bytes(const cpu_avx_lines *lines)
     return (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE;
 }
 
-/* Returns whether x is stored past the caches: its rows, `apart` elements apart, must begin on cache lines, and x must
-   exceed the caches. */
+/* Returns whether x may be stored past the caches: it must have at least CPU_AVX_STREAM_BYTES, and x and its rows must
+   begin on cache lines. `apart` is the distance between rows, or several distances combined by |. */
 CPU_AVX_API int cpu_avx_p_streams(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, long long apart)
 {
     return (uintptr_t)batch->x % 64 == 0 && apart % (64 / CPU_AVX_SIZE) == 0 &&
@@ -271,12 +274,12 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
     plan.apart = plan.stream || lines->stride != 1;
     plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
-    if (threads > 1) /* tiles become narrower until every thread has enough of them */
+    if (threads > 1) /* tiles become narrower, down to `least`, until there are four for each thread */
         while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
             plan.width /= 2;
-    /* In cache, systems with one matrix, parts of rows and short rows are solved in registers, in tiles of up to four
-       vectors. With distinct matrices these tiles are equally wide. With one matrix it is faster if as many as possible
-       have four vectors. */
+    /* In cache, systems with one matrix, parts of rows, and small tiles of short rows are solved in registers, in tiles
+       of up to four vectors. With distinct matrices these tiles are about equally wide. With one matrix it is faster if
+       as many as possible have four vectors. */
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
     const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
     const int parts = lines->stride == 1 && row < lines->systems;

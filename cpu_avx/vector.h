@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    A vector is a type of the compiler's own: v[l] is its lane l, and + - * / work on all lanes. Where an operation needs
-   instructions of the set, the set's file defines CPU_AVX_OP_name; plain.h does so in C. */
+   instructions of the set, the set's file or one that it includes defines CPU_AVX_OP_name. plain.h defines in C those
+   for which this file has no code. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -181,7 +182,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_max(cpu_avx_vec a, cpu_avx_vec b)
     return CPU_AVX_OP_MAX(a, b);
 }
 
-/* Returns the square root of a[l], rounded once. */
+/* Returns the square root of a[l], correctly rounded. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_sqrt(cpu_avx_vec a)
 {
     return CPU_AVX_OP_SQRT(a);
@@ -196,8 +197,8 @@ CPU_AVX_INLINE cpu_avx_p_picks cpu_avx_p_lane_numbers(void)
     return lane;
 }
 
-/* Takes a and b as one vector of 2*lanes lanes, and returns its lane from[l] in lane l. The optimiser must know
-   `from`. */
+/* Takes a and b as one vector of 2*lanes lanes, and returns its lane from[l] in lane l. This is a shuffle if the
+   optimiser knows `from`. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_pick(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_p_picks from)
 {
 #ifdef __clang__
@@ -260,8 +261,8 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
    Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits and one correction; at most
             1.61, 0.51 and 0.6 ulp. Measured on Zen 4 over all significands: 1.55, 0.50 and 0.53 ulp, and a mean of at
             most 0.003 ulp, so results do not drift over many time steps. 0, subnormals whose reciprocal overflows,
-            infinities and NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from 2^126 on give 0;
-            cpu_avx_check sees both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a division, within 0.5 ulp. In
+            infinities and NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from about 2^126 on give
+            0; cpu_avx_check sees both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a division, within 0.5 ulp. In
             f64 an approximation with two Newton steps is 1.7 times as fast alone, but takes 1.4 times as long in an
             elimination */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
@@ -397,7 +398,8 @@ CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long co
     }
 }
 
-/* Returns a b + c, fused if the set has multiply-add: in ISO C the compiler must not fuse on its own. */
+/* Returns a b + c, fused if the set has multiply-add. A plain a * b + c would not always be: gcc fuses nothing with
+   -std=c11. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_avx_real c)
 {
 #if !CPU_AVX_P_HAS_FMA
