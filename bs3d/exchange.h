@@ -12,8 +12,9 @@ typedef struct {
 } bs3d_rank;
 
 /* The caller's functions that carry messages from rank to rank. Each receives `context`, and returns 0 or a status of
-   its own, which the march's function returns at once. A step that sends messages calls begin, then message for each of
-   them, then end. It calls arrive once all work that can overlap the transfers is enqueued. */
+   its own, which the march's function returns at once unless it has failed before. A step that sends messages calls
+   begin, then message for each of them, then end. It calls arrive once all work that can overlap the transfers is
+   enqueued. */
 typedef struct {
     void *context;
     int (*begin)(void *context); /* may be null, like end, arrive and sum */
@@ -41,7 +42,7 @@ typedef struct {
                        between messages (one fewer if sweeps take two and halo is odd). 0: 8, or the planes of the
                        thinnest slab if fewer */
     int partitions; /* implicit: partitions of each slab, 1 to 8; 0: chosen by bs3d_slab_partitions */
-    int in_turn;    /* 1: computes and sends one after the other; 0: overlaps computing and sending */
+    int in_turn;    /* 1: computes and sends one after the other; 0: overlaps them where it can */
 } bs3d_ranks_options;
 
 /* Makes a rank's stream `then` wait for the work that is now in its stream `first`. Returns BS3D_OK or

@@ -1,8 +1,7 @@
 /* planes.h - a room of bs3d.h: sweeps whose planes pass through shared memory, one or two time steps per sweep.
    MIT licence, see LICENSE. */
 
-/* Fetches, by shuffle from the neighbouring lanes, the points beside a lane's columns that bs3d_lane_plane reads: those
-   in the lane's rows and in one more row on each side. */
+/* Fetches, by shuffle from the neighbouring lanes, the points beside a lane's columns that bs3d_lane_plane reads. */
 TB_D void bs3d_p_patch_edges(int form, int columns, int rows, tb_real *u)
 {
     const int width = columns + 2;
@@ -151,7 +150,8 @@ typedef struct {
     tb_real *weights, *between, *slots; /* the planes' weights; planes for the second step or the solve; the ring */
 } bs3d_p_stretch;
 
-/* Finds partition n of a launch, and divides shared memory; s.between receives `between` zeros. All threads call it. */
+/* Finds partition n of a launch, divides shared memory, and computes the planes' weights; s.between receives `between`
+   zeros. All threads call it. */
 template <int steps, int forward, int between>
 TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, int n, const tb_real *tables, unsigned char *memory,
                                         const bs3d_p_span *span = 0)
@@ -249,8 +249,8 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     return part;
 }
 
-/* A lane's data for the steps of a sweep: the rows of its points on the three axes (on the third k-1 .. k+1), `now`
-   and `next` of bs3d_lane_plane for each of two steps, and the result. */
+/* A lane's data for the steps of a sweep: the rows of its points on the three axes (on the third those of three
+   planes), `now` and `next` of bs3d_lane_plane for each of two steps, and the result. */
 typedef struct {
     const bs3d_row *xs, *ys;
     bs3d_row *z;
@@ -258,7 +258,7 @@ typedef struct {
     tb_real *out;
 } bs3d_p_carry;
 
-/* Computes L u (or u + L u) on the plane below the one that has arrived, for the patch whose first point is at p. */
+/* Takes a patch of a plane, with its first point at p, and computes L u (or u + L u) on the plane below. */
 TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_part *part, const bs3d_p_carry *carry,
                       const tb_real *p)
 {
@@ -284,8 +284,8 @@ TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_par
         if (part->valid) made[n * stride] = carry->out[n];
 }
 
-/* Loads the axes' rows of the part's points, in a tile that begins at column i and row j of the grid. stores[p] tells
-   whether row p of the part belongs to the tile and to the grid. */
+/* Loads the rows of the first two axes for the part's points, in a tile that begins at column i and row j of the grid.
+   stores[p] tells whether row p of the part belongs to the tile and to the grid. */
 TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const bs3d_p_part *part, int i, int j,
                            bs3d_row *xs, bs3d_row *ys, int *stores)
 {
@@ -309,10 +309,10 @@ TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_r
 
 /* Sweeps upward, and takes one or two time steps: the kernel of explicit3, of explicit4, and of right-hand sides in
    implicit1 and (with `forward`) implicit2. A block takes a tile of tile_rows rows and plan.tile columns.
-   With one step, plane k arrives in shared memory with one more row and column on each side, and plane k-1 is computed.
-   With two steps, plane k arrives with two more on each side. The first step computes plane k-1 with one more row and
-   column on each side: some warps compute the rows, of which the first and the last lie outside the tile, and one more
-   warp computes the columns beside the tile. The second step computes plane k-3, two planes behind the first.
+   Plane k arrives in shared memory with BS3D_P_PAD more columns on each side and, for each step, one more row on each
+   side. With one step, plane k-1 is computed. With two steps, the first computes plane k-1 with one more row and column
+   on each side: some warps compute the rows, of which the first and the last lie outside the tile, and one more warp
+   computes the columns beside the tile. The second step computes plane k-3, two planes behind the first.
    The weights in `pairs` determine whether v becomes u + L u or L u. With `forward`, the kernel also eliminates L u
    forward in z, within each partition, and stores the interfaces (bs3d_p_solve_reduced). implicit2 does so where
    another kernel solves the x systems. */

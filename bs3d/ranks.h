@@ -11,8 +11,8 @@ typedef struct {
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
-    int early;                  /* explicit: whether the last step ended with a whole sweep; if so, the next sweep may
-                                   begin early, whatever the caller has enqueued since (bs3d_ranks_step) */
+    int early;                  /* explicit: whether the last step ended with a sweep over whole slabs; if so, the next
+                                   sweep may begin early. bs3d_ranks_step says what the caller may enqueue between */
 } bs3d_ranks_march;
 
 /* Returns `status` or the error of the sum, as bs3d_p_ranks_sum does; otherwise BS3D_BAD_SIZE if another process has
@@ -38,13 +38,14 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks *w, const bs3d_slab_
    Lanes    called on the host by each process, like all functions of the march. If they succeed, all but
             bs3d_ranks_bytes leave the device of the process's last rank as the current one, unless the exchange then
             sets another. This function (unless `ranks` is null) and bs3d_ranks_result take part in exchange.sum even
-            after an error, since the other processes wait for it. If another call fails, the program must end the
-            other processes, which wait for this one's messages
+            after an error, since the other processes wait for it. If another function fails, the program must end
+            the other processes, which wait for this one's messages
    Leaves   *march, ready for bs3d_ranks_bytes and bs3d_ranks_open
    Returns  BS3D_OK; as bs3d_slab_cut; BS3D_LAUNCH_FAILED; or the error of exchange.sum. BS3D_BAD_ARGUMENT also means
             a null pointer, a `count` outside 1 .. `ranks`, several ranks but no exchange.message, or ranks of other
-            processes but no exchange.sum; BS3D_BAD_SIZE also means an error of another process, or GPUs that need
-            different numbers of partitions: set options->partitions */
+            processes but no exchange.sum; BS3D_BAD_SIZE also means an error of another process, a GPU with too
+            little shared memory for an implicit march, or GPUs that need different numbers of partitions: set
+            options->partitions */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
