@@ -95,7 +95,7 @@ TB_HD int adi3d_check(const fd_batch *batch)
 
 #if TB_HOST_SCOPE
 /* Allocates memory for MODEL_solve: on the GPU if the program is compiled for one.
-   Returns  a pointer for adi3d_free; null if there is too little memory */
+   Returns  a pointer for adi3d_free, or null on failure */
 TB_HOST void *adi3d_allocate(size_t bytes)
 {
 #if TB_LAUNCHES

@@ -173,8 +173,8 @@ typedef struct {
    `right` held. From the first row on, the function calls
      row(k, &row)     for row k: for the first two, the last, those before it that fill no group of `ahead` rows, and
                       all rows of a line that is not plain
-     rows(k, row)     for the group of `ahead` rows from k on; it writes nothing to memory, and its own branches are the
-                      same for all of them, so that the compiler can interleave them
+     rows(k, row)     for each group of `ahead` rows, from k on. It must write nothing to memory and branch alike for
+                      all rows of the group, so that the compiler can interleave them
    Then, from the last row back, it calls
      put(k, solution, again(k))     for each row; before the first put for a group of ADI2D_P_RUNG_BACK rows, again has
                                     been called for all of them
@@ -353,7 +353,7 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
 
 /* Computes right-hand sides and solves along x. Each problem has launch.blocks blocks, whose thread j takes line j. If
    `across` is set, the kernel reads arrays that are contiguous along y, and transposes the differences as it writes
-   them. If `crowded` is set, eight blocks share a multiprocessor, so threads have fewer registers and compute fewer
+   them. If `crowded` is set, eight blocks fit on a multiprocessor, so threads have fewer registers and compute fewer
    rows at a time. */
 template <int across, int second, int crowded>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
@@ -538,7 +538,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     if (y.last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
-/* Writes the results at a time: 0 for today, 1 + date for a date. One block calls it. */
+/* Writes the results at a time: 0 for today, 1 + date for a date. The problem's block calls it. */
 TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arrays &a, int time)
 {
     const long long stride[2] = {1, a.t.found->points[0]};
@@ -679,8 +679,8 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     return error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED;
 }
 
-/* Solves the problems of a batch of any size, with grids in device memory and a thread per line. This is the plain
-   version: its accesses do not coalesce in solves along x.
+/* Solves the problems of any batch that adi2d_check accepts, with grids in device memory and a thread per line. This is
+   the plain version: its accesses do not coalesce in solves along x.
    Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
    Leaves, Returns as MODEL_onchip
    Cost     for each of batch->steps steps, four launches with ADI2D_TWO_STAGES, otherwise two, and one more if

@@ -107,8 +107,8 @@ FD_P_CALLED_D void fd_p_chip_date(fd_p_chip &h, unsigned char *memory)
         *fd_p_chip_point(h, memory, at) = h.of[first + at];
 }
 
-/* Returns the first point of the grid whose value is not finite. With `terms`, returns instead the first point whose
-   terms are not finite at the step's start or end. Leaves the largest magnitude of the thread's values in
+/* Returns the first point of the grid whose value is not finite, or FD_P_NONE. With `terms`, returns instead the first
+   point whose terms are not finite at the step's start or end. Leaves the largest magnitude of the thread's values in
    *largest. */
 FD_P_CALLED_D int fd_p_chip_lost(const fd_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
@@ -137,9 +137,9 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
     return status;
 }
 
-/* Marches the problem. make() takes a step, after which the whole cluster can read the new values. If `watched`
-   is set, the terms before each step and the values after it are checked to be finite; otherwise only the values at the
-   end. */
+/* Marches the problem. make() takes a step, after which the whole cluster can read the new values. If `watched` is set,
+   checks whether the terms of each step, before it, and the values after it are finite; otherwise checks only the
+   values at the end. Returns the status. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {
