@@ -20,10 +20,10 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
     return TRID_BATCH_OK;
 }
 
-/* Returns the rows of a launch for several right-hand sides, and the corners of the matrix. Kernels transpose factors
-   and periodic systems themselves, unless the systems are long. All other systems are transposed here:
-   trid_p_batch_sides exchanges and shifts a and c, and the corners change places. Long systems lose the flag FACTORED:
-   their r and u are b and c (trid_batch_factor). */
+/* Returns the rows of a launch that solves with LU factors or stores them, and the corners of the matrix. Kernels
+   transpose factors and periodic systems themselves, unless the systems are long. All other systems are transposed
+   here: trid_p_batch_sides exchanges and shifts a and c, and the corners change places. Long systems lose the flag
+   FACTORED: their r and u are b and c (trid_batch_factor). */
 template <int factor, class tb_real>
 static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batch_call<tb_real> *call, long long sides,
                                                                      long long pitch, tb_real *u)
