@@ -18,8 +18,9 @@ typedef struct {
 typedef struct {
     void *context;
     int (*begin)(void *context); /* may be null, like end, arrive and sum */
-    /* Called between begin and end. Sends m->bytes bytes at m->send to rank `peer`, and receives as many, the peer's
-       n-th message to this rank, at m->receive. The transfer runs in r->transfer, or on the host in arrive. */
+    /* Called between begin and end. Sends m->bytes bytes at m->send to rank `peer`, as message n (0 or 1) to it, and
+       receives as many, the peer's message n to this rank, at m->receive. The transfer runs in r->transfer, or on the
+       host in arrive. */
     int (*message)(void *context, const bs3d_rank *r, int peer, int n, const bs3d_message *m);
     int (*end)(void *context);
     int (*arrive)(void *context); /* after it, messages have arrived when the work in r->transfer is done */

@@ -150,8 +150,8 @@ TB_D tb_real fd_p_face_change(const grid_type &h, const fd_p_step &step, const i
     return fd_p_face_adds<axis>(h, step, 1, h.u, index) - fd_p_face_adds<axis>(h, step, 0, h.u, index);
 }
 
-/* Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at a point, and 0 at faces of x whose value is
-   given. A step with step.changes adds this to the right-hand side of the solve along the axis, except in a second
+/* Returns size times the change of F_axis(u) at a point, from the step's start to its end; 0 at faces of x whose value
+   is given. A step with step.changes adds this to the right-hand side of the solve along the axis, except in a second
    stage with step.data.about. */
 template <int axis, class grid_type>
 TB_D tb_real fd_p_change_at(const grid_type &h, const fd_p_step &step, const int *index)
@@ -233,10 +233,10 @@ TB_D void fd_p_line_rows(const fd_p_grid &h, const fd_p_step &step, fd_numbers *
 /* Computes the boundary rows of a line at FD_VALUE and FD_DEGENERATE faces, if they are among a lane's rows from
    `first` on. `made` receives them: 16 elements of shared memory per line, 8 for each side. The first three are the
    row's a, b, c. The fourth is the right-hand side if the face's value is given, otherwise the multiple of the
-   neighbour's right-hand side that is added to the face's. The fifth is the neighbour's right-hand side, right_of(m),
-   if the face is FD_DEGENERATE and another lane holds the neighbour; otherwise 0. Call this before the code that needs
-   many registers. Solutions are differences from w, which points to the line's first element; the next is `stride`
-   further on. */
+   neighbour's right-hand side that is added to the face's. The fifth is the right-hand side of the last face's
+   neighbour, right_of(its index), if that face is FD_DEGENERATE and another lane holds the neighbour; otherwise 0. Call
+   this before the code that needs many registers. Solutions are differences from w, which points to the line's first
+   element; the next is `stride` further on. */
 template <int axis, int rows, class right_type>
 TB_D void fd_p_make_faces(const fd_p_grid &h, const fd_p_step &step, int first, const int *line, const tb_real *w,
                           int stride, right_type right_of, tb_real *made)
