@@ -28,7 +28,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* The options that implicit1 marches at once: at least four share the wait for divisions. */
+/* The number of options that implicit1 marches at once: at least four, so that they share the wait for divisions. */
 enum { cpu_avx_p_implicit1_options = cpu_avx_lanes < 4 ? 4 : cpu_avx_lanes };
 
 /* implicit1: makes a step of these options by the Thomas algorithm. */
