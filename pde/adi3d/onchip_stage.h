@@ -10,8 +10,8 @@
 
    Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
    exchange the rows in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
-   eliminated rows in registers. In a cluster, lines along z are spread over several blocks' memories: a block solves its
-   share of them through access to the other blocks' memories (trid_cluster_load).
+   eliminated rows in registers. In a cluster, lines along z are spread over several blocks' memories: a block solves
+   its share of them through access to the other blocks' memories (trid_cluster_load).
 
    Rows have an odd pitch, so that 16 lanes at neighbouring rows, like 16 lanes at neighbouring points of a row, have no
    bank conflicts (docs/adi3d.md). */
