@@ -21,7 +21,8 @@
    compiles only what it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle
-     bs1d_explicit3   composes time steps into one wide stencil, which equals them to within rounding: less work
+     bs1d_explicit3   composes time steps into one wide stencil, which equals them to within rounding: less work. For
+                      American and upwinded options it does what explicit2 does
      bs1d_implicit1   builds the matrix in each step, as if it depended on time, and solves by the hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
      bs1d_implicit3   factors the matrix once: no reciprocals in the steps; on 256 points less than half
