@@ -68,7 +68,7 @@
    Common contract:
      isa      The first argument of array functions: cpu_avx_best(), or one of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512,
               _NEON, or the literal CPU_AVX_BUILT_FOR, the best set that the compiler's flags allow. A call with this
-              literal compiles only that set, except with -O0 or -fopenmp.
+              literal compiles only that set, except with -O0, gcc's -O1 or -fopenmp.
      threads  The last argument of array functions, at least 1: the most threads that a call uses if OpenMP is on
               (-fopenmp). Without OpenMP one thread does all the work.
      work     The caller's memory, at any alignment, of the size that the function named _bytes returns. That function

@@ -39,7 +39,7 @@ enum {
 
 /* The files of the sets, in the order of their numbers. CPU_AVX_BUILT_FOR ends up as the number of the last set that
    the compiler's flags allow in all code. An optimising compiler compiles an array function that is called with this
-   literal for that set only, except with -fopenmp: a parallel region hides the literal. */
+   literal for that set only. Exceptions are gcc's -O1, and -fopenmp: a parallel region hides the literal. */
 #include "plain.h"
 #if CPU_AVX_X86
 #include "avx.h"
