@@ -12,7 +12,7 @@ typedef struct {
     int exchanges;              /* the number of calls to bs3d_ranks_send */
     int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
     int early;                  /* explicit: whether the last step ended with a sweep over whole slabs; if so, the next
-                                   sweep may begin early. bs3d_ranks_step says what the caller may enqueue between */
+                                   sweep may begin early (bs3d_ranks_step says what the caller may enqueue meanwhile) */
 } bs3d_ranks_march;
 
 /* Returns `status` or the error of the sum, as bs3d_p_ranks_sum does; otherwise BS3D_BAD_SIZE if another process has
