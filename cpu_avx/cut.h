@@ -9,8 +9,8 @@
 
 /* The numbers of rows in a partition, including its separator, and of partitions in a system. The system's remaining
    rows are its tail. per_lane is 1 for contiguous systems: a lane holds a partition of one of them. Two to six
-   interleaved systems lie together in each lane, and per_lane is their number. If there are more, each lane holds
-   another system, and per_lane is 0. */
+   interleaved systems lie together in each lane, and per_lane is their number. If there are more, each lane holds a
+   system of its own, and per_lane is 0. */
 typedef struct {
     long long rows, count;
     int per_lane; /* systems in a lane, see above */
