@@ -121,8 +121,8 @@ TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 }
 
 /* Computes the coefficients for bs1d_warp_explicit3: rows `first` .. `first + k - 1` of (I+A)^m - I, 2 reach + 1 each.
-   The diagonal makes up for the rounding of the others, so that the row's sum is (1 - rate dt)^m - 1, to the rounding
-   of the diagonal.
+   The diagonal makes up for dropped weights and for the rounding of the others, so that the row's sum is
+   (1 - rate dt)^m - 1, to the rounding of the diagonal.
    Needs    k and reach as literals, reach <= 16; a model without upwinding; `coefficient`: k (2 reach + 1) elements
    Cost     about 12 (2 reach + 1) m double operations a row */
 TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int m, tb_real *coefficient)
