@@ -671,9 +671,9 @@ static void test_suggest(void)
 
 /* Checks composed steps. In the row that bs1d_lane_composed follows, and in others of a grid of 200 points, what falls
    outside the stencil is at most a unit roundoff, as a march in long double shows; one more step would lose more in
-   the first. The coefficients are those of that march to half a unit in the last place, except the diagonal, which makes
-   the rounded row sum to what it should: a constant is then marched exactly, to the rounding of the diagonal, where the
-   rounding of the other coefficients would add up to several units. */
+   the first. The coefficients are those of that march to half a unit in the last place, except the diagonal, which
+   makes the rounded row sum to what it should: a constant is then marched exactly, to the rounding of the diagonal,
+   where the rounding of the other coefficients would add up to several units. */
 static void test_composed(void)
 {
     enum { POINTS = 200 };
