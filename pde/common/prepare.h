@@ -412,7 +412,7 @@ TB_HD int fd_p_not_degenerate(const fd_p_tables *t, const int *at, const tb_real
     return wrong;
 }
 
-/* Returns whether two points' drifts or diffusions along an axis, or their kills, differ. */
+/* Returns whether two sets of terms differ in drift or diffusion along an axis, or in kill. */
 TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
 {
     return fd_p_differ(one.drift[axis], other.drift[axis]) | fd_p_differ(one.diffusion[axis], other.diffusion[axis]) |
