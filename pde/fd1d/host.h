@@ -28,7 +28,7 @@
 enum { fd1d_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems: 64 bytes of values for each point */
 
 /* A worker's memory: the tables of its problems, and arrays in which point i of problem b is at
-   [i fd1d_lanes + b]. Lanes of zeros precede the first point and follow the last. */
+   [i fd1d_lanes + b]. fd1d_lanes zeros precede the first point, and as many follow the last. */
 typedef struct {
     const fd_batch *batch;
     fd1d_tables h[fd1d_lanes];
