@@ -24,6 +24,7 @@ TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, 
         if (sides & 2) sum[1] += wv[j] * r[j];
     }
 }
+/* Adds the products of rows `from`, `from + parts`, .. below `to`. */
 template <class tb_real, int sides>
 TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, const tb_real *v, long long matrix_step,
                              const tb_real *d, long long step, tb_real *sum)
