@@ -69,7 +69,7 @@ TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_bat
             const long long at = one_matrix ? 0 : trid_p_batch_matrix_at(plan, from, p, 0);
             const tb_real *u = one_matrix ? kept : from.a + at, *v = one_matrix ? kept + 1 : from.b + at,
                           *right = d + p.at;
-            if (first + last > n) {
+            if ((unsigned)first + (unsigned)last > (unsigned)n) { /* the sum may be 2^31 */
                 trid_p_batch_weigh<tb_real, 3>(own.part, n, parts, u, v, matrix_step, right, step, sum);
             } else {
                 trid_p_batch_weigh<tb_real, 1>(own.part, first, parts, u, v, matrix_step, right, step, sum);
