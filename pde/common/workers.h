@@ -1,4 +1,5 @@
-/* workers.h - a room of adi2d.h and adi3d.h: constants of the host's engine, and compiler-dependent macros.
+/* workers.h - a room of adi2d.h and adi3d.h: constants and the barrier of the host's engine, and compiler-dependent
+   macros.
    MIT licence, see LICENSE. */
 #ifndef FD_COMMON_WORKERS_H
 #define FD_COMMON_WORKERS_H
@@ -40,7 +41,7 @@ enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4, FD_P_R
 #endif
 
 #ifdef _OPENMP
-/* Waits for all of OpenMP's threads. */
+/* Waits for all threads of the OpenMP team. */
 TB_HOST void fd_p_barrier(void *context)
 {
     (void)context;
