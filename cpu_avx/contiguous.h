@@ -69,7 +69,7 @@ typedef struct {
 } cpu_avx_p_columns;
 
 /* Substitutes columns back. On entry x[2 s] is the solution of system s in its first column after these; on return, in
-   its first column among these. */
+   its first column from these on. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
@@ -191,7 +191,7 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
         cpu_avx_p_solve_rows(&plan, &batch, odd ? all : nothing, odd ? nothing : all, odd, store, &none);
 }
 
-/* Returns the list of the cache lines of strip i, where strips are counted from the start of a tile on through the next
+/* Returns the list of the cache lines of strip i. Strips are counted from the start of a tile, and on through the next
    tile. These cache lines go into the second-level cache: long rows would evict each other from the first-level
    cache. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
@@ -367,8 +367,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(int systems, const cpu_avx_p_plan *plan
     }
 }
 
-/* If systems are cut, loads the unknown before each partition of a tile, for system s of the partition; for
-   s = per_lane + i, the unknown after each partition, for system i. */
+/* If systems are cut, loads the unknown of system s before each partition of a tile or, for s = per_lane + i, the
+   unknown of system i after each partition. */
 CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                        const cpu_avx_p_tile *tile, int s, cpu_avx_vec *v)
 {
@@ -401,9 +401,9 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_av
    is cache line i of each row, and has one or more blocks of columns. `partitions`, a literal, says whether a reduced
    system joins the partitions of a tile; it is 0 for partitions of cut systems, whose neighbours are known. The fill of
    joined partitions starts with a row before a partition's first one, x[-1] - X = 0. Tiles of joined partitions are
-   small, so the tile after the next is prefetched, not the next. `systems` is the number of systems in each partition
-   of a few interleaved ones; otherwise it is a literal 1. Returns the least number that cpu_avx_p_first_bad returns
-   for a tile. */
+   small, so the tile after the next is prefetched, not the next. `systems` is the number of interleaved systems in each
+   partition; where a partition holds one system, it is a literal 1. Returns the least number that cpu_avx_p_first_bad
+   returns for a tile. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions,
                                                     int systems)
