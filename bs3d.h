@@ -28,7 +28,8 @@
    The spot is outside that region if points - 1 > (|rate - dividend| / volatility^2) (top / spot) on every axis.
    BS3D_UPWIND prevents this oscillation; it is of first order where it changes a difference.
 
-   The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
+   The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array
+   if the option is European:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
      bs3d_explicit2   2   registers carry the unfinished sums of two planes: about half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points; neighbours in a row by shuffle

@@ -272,7 +272,7 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns return through an array of their
-            own, so the next call may write the other arrays while they are being read.
+            own, so threads may still read them while the next call writes the other arrays.
    Cost     that of trid_warp_solve with lanes = parts, but its link and expansion go through shared memory, with 3
             stores and 4 loads
    Error    as trid_warp_solve */
