@@ -207,7 +207,7 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serve
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows that a cluster holds */
 #endif
 #ifndef TRID_P_BATCH_MANY_TILES
-#define TRID_P_BATCH_MANY_TILES 32 /* for each wide cluster, at least: with fewer, the last tiles leave many idle */
+#define TRID_P_BATCH_MANY_TILES 32 /* for each wide cluster, at least: with fewer, many clusters idle at the end */
 #endif
 #ifndef TRID_P_BATCH_NARROW_TILES
 #define TRID_P_BATCH_NARROW_TILES 2 /* for each block that runs at the same time, at most, unless a group is narrow */
