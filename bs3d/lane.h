@@ -83,8 +83,8 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
             before the first plane. Points beyond the grid may hold any finite numbers. The corners (-1, rows) and
             (columns, -1) are read only in form BS3D_GENERAL
    Leaves   `out`, `now`, `next`, point (c, p) at p * columns + c
-   Cost     with 4 x 2 points 28 FMA, multiplications or additions a point, in form BS3D_GENERAL 40; for large patches
-            the numbers approach 21 and 28 */
+   Cost     with 4 x 2 points 25 FMA, multiplications or additions a point, in form BS3D_GENERAL 35; with 8 x 8 points
+            22 and 32 */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
                            const bs3d_row *y, const bs3d_row *z, const tb_real *u, tb_real *now, tb_real *next,
                            tb_real *out)
