@@ -51,7 +51,7 @@
    For kernels of your own (examples/bs3d_own_kernel.cu):
      bs3d_model_of, bs3d_axis_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
      bs3d_lane_stencil    L u at one point                                                 37 to 58 operations
-     bs3d_lane_plane      L u for a patch of points, plane by plane         28 to 40 operations a point (4 x 2 points)
+     bs3d_lane_plane      L u for a patch of points, plane by plane         24 to 35 operations a point (4 x 2 points)
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
    explicit4 and implicit2 also run on several GPUs, each with a slab of the planes. Any library may carry the messages:
    the caller supplies a bs3d_exchange, a few functions and their context (examples/bs3d_gpus.cu, docs/gpus.md).

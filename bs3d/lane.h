@@ -83,8 +83,8 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
             before the first plane. Points beyond the grid may hold any finite numbers. The corners (-1, rows) and
             (columns, -1) are read only in form BS3D_GENERAL
    Leaves   `out`, `now`, `next`, point (c, p) at p * columns + c
-   Cost     with 4 x 2 points 28 FMA, multiplications or additions a point, in form BS3D_GENERAL 40; for large patches
-            the numbers approach 21 and 28 */
+   Cost     with 4 x 2 points about 24 FMA, multiplications or additions a point, in form BS3D_GENERAL 35; for large
+            patches the numbers approach 21 and 30 */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
                            const bs3d_row *y, const bs3d_row *z, const tb_real *u, tb_real *now, tb_real *next,
                            tb_real *out)
@@ -152,7 +152,7 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 /* Returns price and derivatives at the spot by four-point cubics along each axis. v: the 4x4x4 values around the spot,
    value (a, b, c) at v[a + 4 b + 16 c]. Theta follows from the derivatives by the PDE; it is 0 where an American option
    is exercised.
-   Cost     about 700 FMA in double precision */
+   Cost     about 700 operations in double precision */
 TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
 {
     /* The orders of the ten derivatives along the axes: the value, deltas, gammas, cross gammas. */

@@ -2,8 +2,8 @@
    trid_device_query.
 
    In CUDA C++, launches take bounds as template arguments: trid_batch_solve_f32<137>. For C, for C++ without a
-   CUDA compiler, and for shared libraries they are functions with C linkage: one file with TRID_BATCH_IMPLEMENTATION
-   defines them, and all other files declare them.
+   CUDA compiler, and for shared libraries they are functions with C linkage: one CUDA file, with
+   TRID_BATCH_IMPLEMENTATION, defines them, and the files in C or C++ that call them declare them.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
