@@ -130,11 +130,11 @@ TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pa
     }
 }
 
-/* Returns whether, at all corners of the spot's cell, the payoff is positive and the value equals it to within
-   rounding. v: the 4x4x4 values around the spot. */
+/* Returns whether, at all corners of the spot's cell, the payoff is positive and the value equals it to within the
+   rounding of the strike and of the payoff, which may be much larger. v: the 4x4x4 values around the spot. */
 TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 {
-    const double tolerance = (sizeof(tb_real) == 4 ? 1e-6 : 1e-14) * o->strike;
+    const double rounding = sizeof(tb_real) == 4 ? 1e-6 : 1e-14;
     for (int n = 0; n < 8; n++) {
         int corner[3], at = 0;
         for (int axis = 2; axis >= 0; axis--) {
@@ -144,7 +144,7 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
             at = 4 * at + low;
         }
         double payoff = bs3d_p_payoff_at(o, corner[0], corner[1], corner[2]);
-        if (!(payoff > 0 && (double)v[at] - payoff <= tolerance)) return 0;
+        if (!(payoff > 0 && (double)v[at] - payoff <= rounding * (o->strike + payoff / 10))) return 0;
     }
     return 1;
 }
