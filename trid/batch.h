@@ -66,7 +66,7 @@
                 and, numbered from 0 within it, have the same quotient number / 32 (in those kernels number / 128). If
                 groups have one system each, or continue one another (jump = systems*stride), they count as one group.
      Empty      no systems or n = 0: no kernel is launched, and only `failed` and reach are written. Pointers may be
-                null, except reach. (Partitions with n = 0 are refused with TRID_BATCH_SHORT.)
+                null, except reach. (If there are systems, partitions with n = 0 are refused: TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:
