@@ -1,4 +1,4 @@
-/* bs1d.h - one-factor Black-Scholes by finite differences: whole batches of options, each solved in registers.
+/* bs1d.h - one-factor Black-Scholes by finite differences: whole batches of options, each solved on chip.
 
    MIT licence, see LICENSE. Copy this file, the folder bs1d, trid.h, transpose.h and the folder trid.
 
@@ -21,7 +21,8 @@
    compiles only what it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle
-     bs1d_explicit3   composes time steps into one wide stencil, which equals them to within rounding: less work
+     bs1d_explicit3   composes time steps into one wide stencil, which equals them to within rounding: less work. For
+                      American and upwinded options it does what explicit2 does
      bs1d_implicit1   builds the matrix in each step, as if it depended on time, and solves by the hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
      bs1d_implicit3   factors the matrix once: no reciprocals in the steps; on 256 points less than half
@@ -29,18 +30,19 @@
      bs1d_implicit4   takes only the PCR steps that matter; on 256 points BS1D_INCREMENT makes it take 1.2 to 1.6 times
                       as long
    In the implicit rungs too a warp prices an option, with these exceptions. On grids of up to 256 points two options
-   share a warp: in implicit3 and implicit4, and in double precision in implicit1 and implicit2, but not in implicit4
-   with BS1D_INCREMENT. American and upwinded options do not share a warp, nor do those whose last row takes its drift
-   from the old values. In double precision two warps share an option of more than 512 points, also in explicit2 and
-   explicit3. The two communicate through shared memory, with barriers, and do not factor the matrix: implicit3 and
-   implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what implicit2 does.
-   For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu); costs are per lane and step, k rows a lane:
+   share a warp: in single precision in implicit3 and implicit4, in double precision in all implicit rungs except
+   implicit4 with BS1D_INCREMENT. American and upwinded options do not share a warp, nor do those whose last row takes
+   its drift from the old values. In double precision two warps share an option of more than 512 points, also in
+   explicit2 and explicit3. The two communicate through shared memory, with barriers. In implicit rungs they do not
+   factor the matrix: implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what
+   implicit2 does.
+   For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu):
      bs1d_lane_row, bs1d_lane_matrix, bs1d_lane_dominant              a row of A, of I - size A; whether it is dominant
      bs1d_lane_payoff, bs1d_lane_cubic                                payoff at a point; weights of interpolation
-     bs1d_warp_explicit2                                              3k FMA + 2 shuffles
+     bs1d_warp_explicit2                                              explicit steps
      bs1d_lane_composed, bs1d_lane_sweeps, bs1d_lane_compose          set-up of composed steps
-     bs1d_warp_explicit3                                              k (2 reach + 1) FMA + 2 reach shuffles: many steps
-     bs1d_warp_implicit3                                              trid_warp_solve, with trid_warp_factor's factors
+     bs1d_warp_explicit3                                              composed steps
+     bs1d_warp_implicit3                                              implicit steps, with trid_warp_factor's factors
      bs1d_warp_greeks                                                 price, delta, gamma, theta at the spot
    For the host:
      bs1d_suggest                              fills in top, steps, flags and the number of points for a tolerance
@@ -104,7 +106,8 @@ enum {
     BS1D_BAD_ARGUMENT = -1,    /* a negative count, a null pointer, an unknown payoff */
     BS1D_BAD_SIZE = -2,        /* points out of range, or steps not in 1 .. 2^28 */
     BS1D_BAD_NUMBER = -3,      /* strike, volatility, maturity or top not positive, unknown flags, NaN, inf, or numbers
-                                  with which a coefficient of the PDE overflows, or dt or dS becomes 0 */
+                                  with which a coefficient of the PDE overflows, or dt or dS becomes 0; in
+                                  bs1d_suggest also a tolerance not positive or not finite */
     BS1D_BAD_SPOT = -4,        /* the spot is outside the grid */
     BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlation matrix is not positive definite */
     BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1 or, without BS1D_UPWIND, 2 gamma^2 > lambda */

@@ -28,7 +28,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* The options that implicit1 marches at once: at least four share the wait for divisions. */
+/* The number of options that implicit1 marches at once: at least four, so that they share the wait for divisions. */
 enum { cpu_avx_p_implicit1_options = cpu_avx_lanes < 4 ? 4 : cpu_avx_lanes };
 
 /* implicit1: makes a step of these options by the Thomas algorithm. */
@@ -288,8 +288,8 @@ CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit1, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps on vectors, with the fast reciprocal instead of the division. 2*lanes options march at once, so
-   that one half works while the recurrence of the other waits.
+/* Makes the same steps on vectors, with cpu_avx_rcp, which is faster than a division in single precision. 2*lanes
+   options march at once, so that one half works while the recurrence of the other waits.
    Needs, Leaves, Returns, Error as cpu_avx_implicit1
    Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
 CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,

@@ -28,8 +28,8 @@ CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const 
     return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to);
 }
 
-/* Does the same for systems that share one matrix. A function of its own, so that a program compiles only what it
-   calls. */
+/* Solves tiles `from` .. `to` - 1 of systems that share one matrix. Returns LLONG_MAX. A function of its own, so that a
+   program compiles only what it calls. */
 CPU_AVX_CALL long long cpu_avx_p_factored_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                 cpu_avx_real *store, long long from, long long to)
 {
@@ -146,8 +146,8 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             there are no gaps between rows (but not four on one thread), and seven or more if a row takes at most 512
             bytes and there are several threads or 1 MB per array. A batch that is not cut is solved from both ends if
             it has at most six systems per thread (six in all, if they share cache lines), or if its systems are
-            contiguous and take 128 KB or more. Two systems are then solved at a time (or a vector of up to four if they
-            share cache lines), with a division instead of the reciprocal
+            contiguous and each takes 128 KB or more per array. One or two systems are then solved at a time (or a
+            vector of up to four if they share cache lines), with a division instead of cpu_avx_rcp
    Error    a few roundoffs in the residual; a dozen or so if barely dominant systems are cut. A system is cut only if
             the couplings between its separators are lost in rounding; unknowns that are much smaller than others far
             away may then come out as 0. The number of threads may change the rounding of x */
@@ -163,8 +163,8 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
             (if the pointer x equals f, the call is refused)
    Returns  0 or an error
    Cost     reads d and writes x once (x twice without vectors, and where it is interleaved and not stored past the
-            caches); 2 FMA and 1 mul per element. Systems are not cut. Few systems, and contiguous ones of 128 KB or
-            more (see cpu_avx_thomas), are solved without vectors, two at a time */
+            caches); 2 FMA and 1 mul per element. Systems are not cut. Those that cpu_avx_thomas would solve from both
+            ends, if it did not cut them, are solved without vectors, one or two at a time */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {

@@ -537,7 +537,8 @@ TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_re
     return turns;
 }
 
-/* Solves a recurrence for `sides` right-hand sides, with the results of trid_warp_lu_precompute. */
+/* Solves a recurrence for `sides` right-hand sides, as trid_warp_lu_solve_precomputed does.
+   Needs    down the rows l and keep of trid_warp_lu_precompute, as m and keep; upwards u and keep + 5 stride */
 TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, int steps, const tb_real *m,
                                            const tb_real *keep, int stride, tb_real *d)
 {
@@ -866,7 +867,8 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_lu; eight barriers inside, twelve if transposed, parts - 1 more for each
             recurrence whose partitions take turns; none needed before this function's next call
-   Cost     that of trid_warp_lu_solve with lanes = parts, and of the exchange between partitions: 6 stores and 6 loads
+   Cost     that of trid_warp_lu_solve with lanes = parts, and of the exchange between partitions: 6 stores and 6 loads,
+            8 and 8 if transposed
    Error    as trid_warp_lu_solve */
 TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int transposed, int n, const tb_real *l,
                                           const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
@@ -1011,7 +1013,8 @@ TB_D int trid_warp_ring_open(int k, int lanes, int n, int known, const tb_real *
 }
 
 /* Solves for one right-hand side, after trid_warp_ring_open.
-   Needs    k, lanes, n, l, u, rings, keep as trid_warp_ring_open, and `own` in the rings
+   Needs    k, lanes, n, l, u, rings, keep as trid_warp_ring_open; d in the form described above, 0 in rows from n-1 on;
+            `own` in the rings
    Lanes    all 32 of the warp, which may have written `own` just before
    Leaves   x in d, and s in all rows from n-1 on
    Cost     (6k+2w) FMA or mul + (2w+4) shuffles

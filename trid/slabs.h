@@ -2,7 +2,7 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   Each GPU or machine reduces its partition, row by row, to two rows in its interface unknowns. The reduced system that
+   Each GPU or machine reduces its partition, row by row, to two rows in the interface unknowns. The reduced system that
    these rows form can be solved anywhere. Each GPU or machine then expands its own partition. The common contract of
    trid.h holds.
 

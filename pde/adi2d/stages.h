@@ -51,7 +51,7 @@ TB_D adi2d_p_line adi2d_p_line_of(int per_lane, const adi2d_p_chip *h, unsigned 
 }
 
 /* Moves to the lane's line among those from the block's line `base` on. A lane without one moves to the block's last
-   line, and `valid` is 0. */
+   line, and `valid` is 0; it is also 0 in a lane whose points lie beyond the end of the row. */
 TB_D void adi2d_p_line_at(const adi2d_p_chip *h, int base, adi2d_p_line *l)
 {
     const int own = base + l->group;

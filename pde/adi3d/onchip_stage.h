@@ -10,8 +10,8 @@
 
    Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
    exchange the rows in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
-   eliminated rows in registers. Lines along z are spread over several blocks' memories: a block solves its share of
-   them through access to the other blocks' memories (trid_cluster_load).
+   eliminated rows in registers. In a cluster, lines along z are spread over several blocks' memories: a block solves
+   its share of them through access to the other blocks' memories (trid_cluster_load).
 
    Rows have an odd pitch, so that 16 lanes at neighbouring rows, like 16 lanes at neighbouring points of a row, have no
    bank conflicts (docs/adi3d.md). */
@@ -228,8 +228,8 @@ typedef struct {
     tb_real a, b, c, d;
 } adi3d_p_chip_row;
 
-/* Returns the boundary row of a face at its point (i, j, k), whose kind is FD_VALUE or FD_DEGENERATE. `differences` and
-   w are arrays: the right-hand sides, and the values from which solutions differ. */
+/* Returns the boundary row of an FD_VALUE or FD_DEGENERATE face at its point (i, j, k). `differences` and w are arrays:
+   the right-hand sides, and the values from which solutions differ. */
 template <int axis>
 FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                      int differences, int w)
@@ -433,7 +433,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
             adi3d_p_chip_take<half>(m, l, m.w, upper);
             adi3d_p_chip_each<half>(m.count, 1, [&](int q) { y[q] += upper[q]; });
         }
-        /* Lines with given values keep them. */
+        /* Along x and y a line with given values keeps its right-hand sides, which are its solutions. */
         if (l.valid && (axis == 2 || !l.fixed)) adi3d_p_chip_put<half>(m, l, y);
     }
 }

@@ -37,8 +37,8 @@
    planes in the sweep along x and y, and a share of the rows of all planes in the sweep along z. With two factors it
    takes a share of the groups of rows in the sweep along x, and of the groups of columns in the sweep along y. Workers
    wait for each other after each sweep. Lines are solved FD_P_HOST_LANES at a time, interleaved, so that the compiler
-   vectorises: along x from a transposed tile, along y and z in place. With three factors a plane's right-hand sides are
-   computed, and its lines solved along x and then along y, while the plane is in the cache. */
+   vectorises: along x from a transposed tile, along y and z from the grid itself. With three factors a plane's
+   right-hand sides are computed, and its lines solved along x and then along y, while the plane is in the cache. */
 
 /* The data of a worker. Grids have rows of `pitch` elements and planes of `plane` elements. Elements without a point,
    including those before and after the grid, are zero, so that neighbours along x are read without tests. */
@@ -74,7 +74,7 @@ TB_HOST void fd_p_host_shape(const int *n, fd_p_host *h)
    Returns the bytes. */
 TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers, unsigned char *memory, fd_p_host *host)
 {
-    const fd_p_needs all = {1, 1, 1}; /* for two factors: grids are small, and to read a long batch takes time */
+    const fd_p_needs all = {1, 1, 1}; /* for two factors: grids are small, and reading a long batch takes time */
     const fd_p_needs needs = FD_FACTORS > 2 ? fd_p_needs_of(batch) : all;
     fd_p_host h;
     memset(&h, 0, sizeof h);
