@@ -82,7 +82,7 @@ help:
 	@echo '                line is the sum'
 	@echo 'make test-long  the same and those that take longer'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
-	@echo 'make gpu-test   the tests on the GPU, with and without compute-sanitizer, in six and a half minutes'
+	@echo 'make gpu-test   the tests on the GPU, with and without compute-sanitizer, in six minutes'
 	@echo 'make gpu-test-long  all of these tests, and each under all tools: hours'
 	@echo 'make gpu-bench  the measurements on the GPU, to build/results'
 	@echo 'make bench      the measurements on the host, to build/results'
@@ -625,7 +625,7 @@ gpu:
 gpu-test gpu-test-long gpu-bench:
 	@echo '$@: no GPU or no nvcc here'; $(call one,0,0,1)
 else
-# "make gpu-test" takes six and a half minutes to compile and run on sixteen processors and one GPU. There and in "make
+# "make gpu-test" takes six minutes to compile and run on sixteen processors and one GPU. There and in "make
 # test" the tests in SAMPLED take a sample, since checking their answers on the host takes long. "make gpu-test-long"
 # runs all of all tests, and every tool on every test.
 BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))

@@ -28,7 +28,8 @@
    The spot is outside that region if points - 1 > (|rate - dividend| / volatility^2) (top / spot) on every axis.
    BS3D_UPWIND prevents this oscillation; it is of first order where it changes a difference.
 
-   The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array:
+   The ladder. Each rung exists with _f32 and _f64. The number is how often a step reads or writes a whole array
+   if the option is European:
      bs3d_explicit1   2   a thread per column; all neighbours through the cache
      bs3d_explicit2   2   registers carry the unfinished sums of two planes: about half the loads
      bs3d_explicit3   2   planes pass through shared memory; a thread holds 4 x 2 points; neighbours in a row by shuffle
@@ -51,7 +52,7 @@
    For kernels of your own (examples/bs3d_own_kernel.cu):
      bs3d_model_of, bs3d_axis_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
      bs3d_lane_stencil    L u at one point                                                 37 to 58 operations
-     bs3d_lane_plane      L u for a patch of points, plane by plane         28 to 40 operations a point (4 x 2 points)
+     bs3d_lane_plane      L u for a patch of points, plane by plane         25 to 35 operations a point (4 x 2 points)
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
    explicit4 and implicit2 also run on several GPUs, each with a slab of the planes. Any library may carry the messages:
    the caller supplies a bs3d_exchange, a few functions and their context (examples/bs3d_gpus.cu, docs/gpus.md).

@@ -43,7 +43,7 @@
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
        cpu_avx_contiguous_solve                     the same for contiguous systems; 2 more transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
-       cpu_avx_thomas (thomas.h)    distinct matrices: 5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
+       cpu_avx_thomas (thomas.h)    distinct matrices: 5 FMA, 2 mul, 1 rcp an element
        cpu_avx_factor (systems.h), cpu_avx_solve (thomas.h)     one matrix for all: 2 FMA + 1 mul an element
        cpu_avx_hybrid (hybrid.h)    as cpu_avx_thomas, each contiguous system across the lanes: 10 FMA, 3 mul, 1 rcp
        cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                the bytes of work they need
@@ -98,7 +98,7 @@
      systems.h          cpu_avx_factor, and how a batch is cut into tiles and given to threads
      thomas.h           cpu_avx_thomas and _solve, which choose among the next four rooms
      interleaved.h, contiguous.h, cut.h, scalar.h      interleaved systems; contiguous systems; long systems, cut into
-                        partitions; few or very long systems, solved without vectors
+                        partitions; few or very long systems, solved without the set's vectors
      hybrid.h           cpu_avx_hybrid; partitions.h, the reduced system of a system's partitions
      explicit.h, implicit.h              one factor; one_factor.h, the code that they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, their operator
@@ -195,9 +195,9 @@
 /* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve, cpu_avx_hybrid and cpu_avx_grid_explicit2 store results of at
    least this size past the caches if their alignment allows it; cpu_avx_grid_implicit2 stores v so, never u. If x is d,
    cpu_avx_hybrid never does so, and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. Systems
-   that are gathered or solved without vectors are never stored so, nor are batches of few or very long interleaved
-   systems, unless they are cut (cpu_avx_p_thomas_plan). If this size is too small, results that would have stayed in
-   the last-level cache must be read from memory.
+   that are gathered or solved without the set's vectors are never stored so, nor are batches of few or very long
+   interleaved systems, unless they are cut (cpu_avx_p_thomas_plan). If this size is too small, results that would have
+   stayed in the last-level cache must be read from memory.
    CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a block of rows in this many bytes of a thread's own
    cache. If this size is too large, the planes come from a more distant cache. If it is too small, many rows at the
    edges of blocks are computed twice. */

@@ -47,8 +47,7 @@
               has its own row: its lanes pass the same pointer and n.
      Sizes    k and w are literals: loops unroll and u stays in registers. n may be any number, but a group accesses
               only the first k*w elements of its row. Loads return `fill` from n on, and stores touch nothing from n on.
-              With n <= 0 no global memory is touched, and the pointer
-              may be null.
+              With n <= 0 no global memory is touched, and the pointer may be null.
      Shared   Each warp passes an array of its own. It may serve call after call; call __syncwarp() before any other
               use. */
 

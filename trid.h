@@ -30,12 +30,13 @@
      arrays of systems in device memory               trid/batch.h
      systems cut across GPUs or machines              trid/slabs.h
 
-   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded; those
-   that C has too can also be called with the suffix, except trid_fnma and trid_lane_pad. trid_roundoff and
-   trid_smallest have no parameter to choose an overload by: call them with the suffix. `lanes` is the number of lanes
-   that share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and w = log2 lanes. The list
-   gives the cost for each lane, for k >= 2, in FMA + multiplications + reciprocals + shuffles. A shuffle of a double
-   takes two instructions. In single precision each of the k reciprocals of trid_lane_reduce takes two more FMA.
+   In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded. The
+   overloads of numbers, lane and host scope can also be called with the suffix, except trid_fnma and trid_lane_pad.
+   trid_roundoff and trid_smallest have no parameter to choose an overload by: call them with the suffix. `lanes` is the
+   number of lanes that share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and
+   w = log2 lanes. The list gives the cost for each lane, for k >= 2, in FMA + multiplications + reciprocals + shuffles.
+   A shuffle of a double takes two instructions. In single precision each of the k reciprocals of trid_lane_reduce takes
+   two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)

@@ -78,9 +78,10 @@ __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) TRID_KERNEL
    calls; call it like any function.)
    Needs    option, result, grid in device memory; grid null, or options * points elements: on entry the start
             values of the options with BS1D_GIVEN (which need it), in the end the final values of all options
-   Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0, or option or result null; BS1D_BAD_SIZE: points outside 64 .. 1024;
-            BS1D_LAUNCH_FAILED: the runtime refused a launch. If a single option fails, its result's status says why,
-            and the result's numbers are NaN; if that status is negative, the option's row of the grid is NaN too
+   Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0, or option or result null with options > 0; BS1D_BAD_SIZE: points
+            outside 64 .. 1024; BS1D_LAUNCH_FAILED: the runtime refused a launch. If a single option fails, its result's
+            status says why, and the result's numbers are NaN; if that status is negative, the option's row of the grid
+            is NaN too
    Lanes    called on the host; asynchronous, in `stream`
    Error    docs/bs1d.md */
 template <int unused = 0>

@@ -17,9 +17,9 @@
 #else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; then
-   raises u to `floor`, unless that is null. In double precision the function goes from point to point: first every
-   second one, last the neighbours'. Consecutive multiply-adds then share a point, which saves a read of the register
-   file. */
+   raises u to `floor`, unless that is null. In double precision the function goes from point to point of x: every
+   second one of the lane first, then the others, then the two neighbours. Consecutive multiply-adds then share a point,
+   which saves a read of the register file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
 {
@@ -68,7 +68,7 @@ TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, con
 }
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
-/* Prices all options or, if special_alone is not 0, only the special ones, which explicit3 leaves. */
+/* Prices all options or, if special_alone is not 0, only the special ones, which explicit3's own kernel omits. */
 template <int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0) TRID_KERNEL
     void bs1d_p_explicit2(int special_alone, int options, int points, const bs1d_option *option, bs1d_result *result,

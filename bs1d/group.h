@@ -2,8 +2,7 @@
    MIT licence, see LICENSE.
 
    A group of `lanes` lanes holds an option, k rows in each lane: row k l + i is element i of lane l. A group is 16 or
-   32 lanes of a warp, or all threads of a block. The values in rows from `points` on are
-   zero and stay zero. */
+   32 lanes of a warp, or all threads of a block. The values in rows from `points` on are zero and stay zero. */
 
 #if TB_DEVICE_SCOPES
 

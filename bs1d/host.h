@@ -42,8 +42,8 @@ TB_HOST void bs1d_p_host_steps_explicit(bs1d_p_batch batch, int i, bs1d_model m,
 }
 
 /* Takes all implicit steps of option i in increments, as implicit2 does: with M = I - size A it solves M y = size A u
-   (Crank-Nicolson: A u); then u' = u + y. Where the last row of M omits its drift, A keeps it. Leaves today's values at
-   the beginning of `work`.
+   (Crank-Nicolson: A u); then u' = u + y. Where the last row of M omits its drift, A keeps it. American options also
+   have a multiplier. Leaves today's values at the beginning of `work`.
    Returns  BS1D_OK or BS1D_NOT_DOMINANT */
 TB_HOST int bs1d_p_host_steps_implicit(bs1d_p_batch batch, int i, bs1d_model m, tb_real *work)
 {

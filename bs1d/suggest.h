@@ -95,11 +95,11 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
             (BS1D_PUT, BS1D_AMERICAN) set
    Returns  BS1D_OK: the price is within the tolerance for options in the range tested: strike half to twice the spot,
             volatility 0.05 to 1, maturity 0.02 to 4 years, rate -0.02 to 0.12, dividend up to 0.1, tolerance 1e-5 to
-            1e-3 of the strike. Beyond, a high tolerance or a drift that is large beside the volatility can give an
-            error above the tolerance.
+            1e-3 of the strike. Outside this range, a high tolerance or a drift that is large beside the volatility can
+            give an error above the tolerance.
             BS1D_BAD_TOLERANCE: the tolerance needs over 1024 points, over 10^6 steps or more precision; the values
-            filled in come as near as these allow. BS1D_BAD_ARGUMENT: a null pointer. BS1D_BAD_NUMBER: as bs1d_check,
-            or a tolerance that is not positive or not finite. BS1D_BAD_SPOT: a negative spot
+            filled in come as near as these limits allow. BS1D_BAD_ARGUMENT: a null pointer. BS1D_BAD_NUMBER: as
+            bs1d_check, or a tolerance that is not positive or not finite. BS1D_BAD_SPOT: a negative spot
    Error    docs/bs1d.md, "How to choose" */
 TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
 {

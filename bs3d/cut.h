@@ -73,8 +73,8 @@ TB_HD void bs3d_p_eliminate_row(const bs3d_model *m, int k, int first, int down,
 }
 
 #if TB_HOST_SCOPE
-/* Returns the larger of two couplings: that of a partition's last unknown to the unknown before the partition, and that
-   of its first unknown to its last. */
+/* Returns the larger magnitude of two couplings: that of a partition's last unknown to the unknown before the
+   partition, and that of its first unknown to its last. */
 TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 {
     double product = 1;

@@ -1,4 +1,5 @@
-/* implicit1.h - a room of bs3d.h: implicit1, with four kernels per step; those that solve compute their matrices anew.
+/* implicit1.h - a room of bs3d.h: implicit1, with four kernels per step, and a fifth for American options. The
+   kernels that solve compute their matrices anew.
    MIT licence, see LICENSE. */
 
 /* Solves the x systems in v, one warp per system. */
@@ -19,9 +20,9 @@ TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
     transpose_store(per_lane, 32, n, d, row, mine);
 }
 
-/* Solves the y systems (axis 1) or z systems (axis 2). A block solves 8 interleaved systems, in 32 partitions each. The
-   solve along z also adds its result to u. If registers allow, it loads u early, together with v: loading u after
-   the solve would mean a second wait for memory. */
+/* Solves the y systems (axis 1) or z systems (axis 2) in v. A block solves 8 interleaved systems, in 32 partitions
+   each. Along y the solution replaces v; along z it is added to u instead. If registers allow, the solve along z loads
+   u early, together with v: loading u after the solve would mean a second wait for memory. */
 template <int plain>
 TB_D void bs3d_p_implicit1_along(int per_lane, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
                                  tb_real *shared)

@@ -56,8 +56,8 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
 }
 
 /* Solves a row or half a row with one warp, 8 points a lane, one plane behind bs3d_p_upward_stencil, and eliminates
-   forward in z. The warp of a half solves for y as if the other half were 0, and stores its value at the seam. One
-   plane later, when both halves have stored theirs, the warp corrects its half: x = y - g x', where x' is the other
+   forward in z. The warp of a half solves as if the other half were 0, and stores its result at the seam. One plane
+   later, when both halves have stored theirs, the warp corrects its half: it subtracts g x', where x' is the other
    half's unknown at the seam, and g couples the half's points to x'. Two equations give both unknowns at the seam
    (bs3d_p_factor_seam). */
 template <int halves>
@@ -146,7 +146,7 @@ TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict_
     TB_UNROLL
     for (int e = 0; e < TRID_WARP_LU_PRECOMPUTED_LEN; e++) keep[e] = table[32 * (3 * per_lane + e)];
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS]);
-    /* The last planes come first: the previous sweep left them in the cache. */
+    /* From the last line to the first: the previous sweep left the last planes in the cache. */
     int all = lines + 2 * plan.partitions * plan.model.points[1];
     for (int line = all - 1 - (int)(blockIdx.x * warps + warp); line >= 0; line -= (int)gridDim.x * warps) {
         tb_real *row =

@@ -73,7 +73,8 @@ TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_hea
                                      bs3d_p_in_register(memory));
 }
 
-/* The kernel of a sweep; the launches of sweeps with rows along one axis, upward (index 0) and downward (index 1). */
+/* The type of a sweep's kernel, and the launches of the sweeps with rows along one axis. Index 0 is the upward sweep,
+   index 1 the downward one. */
 typedef void (*bs3d_p_implicit3_kernel)(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *,
                                         tb_real *, const tb_real *, tb_real *);
 typedef struct {
@@ -117,8 +118,8 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
 
 /* Plans implicit3's launches with rows along x and y, l[0] and l[1], chooses the partitions, and allows the sweeps
    their shared memory.
-   Returns BS3D_OK; 1 if implicit3 does not serve the problem, or the device cannot run its sweeps or clusters; or
-   BS3D_LAUNCH_FAILED. */
+   Returns BS3D_OK, BS3D_LAUNCH_FAILED, or 1 if implicit3 does not serve the problem or the device cannot run its
+   sweeps or clusters. */
 template <int unused>
 static int bs3d_p_one_sweep_fits(bs3d_p_job *job, bs3d_p_axis_launch *l)
 {
@@ -142,7 +143,7 @@ static int bs3d_p_one_sweep_fits(bs3d_p_job *job, bs3d_p_axis_launch *l)
     return BS3D_OK;
 }
 
-/* Marches with implicit3 or, where that is not possible (bs3d.h), with implicit2; otherwise as bs3d_explicit1. */
+/* Marches with implicit3 or, where that is not possible (bs3d.h), with implicit2. All else is as in bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

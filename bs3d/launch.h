@@ -58,7 +58,8 @@ TB_D void bs3d_p_grid_wait(void)
 #endif
 }
 
-/* Lets the next kernel begin once each block has called this function or ended. */
+/* Lets the next kernel begin once each block has called this function or ended, if that kernel was launched to begin
+   early (trid_launch_with). */
 TB_D void bs3d_p_launch_dependents(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900

@@ -4,8 +4,8 @@
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
 /* The table of shapes, chosen by measurement (docs/bs3d_notes.md): the rows of each kind of block, and how many blocks
-   of that kind should fit on a multiprocessor. A lane's patch in planes.h and implicit2.h has columns x rows points.
-   one_sweep_rows is a multiple of BS3D_P_V. */
+   of that kind should fit on a multiprocessor (of implicit2's upward blocks half as many if rows have two halves). A
+   lane's patch in planes.h and implicit2.h has columns x rows points. one_sweep_rows is a multiple of BS3D_P_V. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* bs3d_p_sweep */
@@ -47,7 +47,7 @@ typedef struct {
     bs3d_problem problem;
     bs3d_p_plan plan; /* for the planes of the job */
     bs3d_pairs pairs;
-    int form, shift; /* the first of these planes is plane `shift` of the grid */
+    int form, shift; /* shift: the number in the grid of the job's first plane */
     tb_real *u, *v, *tables, *interfaces, *rest;
     cudaStream_t stream;
     int status; /* once it is not BS3D_OK, nothing more is launched */

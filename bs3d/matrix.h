@@ -19,7 +19,8 @@ TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 }
 
 /* Computes row i of an axis's matrix (bs1d_lane_matrix); an identity row beyond the grid. With `plain` it computes in
-   the march's precision, which is right only without upwinding, and if the last row keeps its drift (bs3d_p_plain). */
+   the march's precision; this requires that there is no upwinding and that the last row keeps its drift
+   (bs3d_p_plain). */
 template <int plain = 0>
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -102,9 +103,9 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 }
 
 /* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter. The
-   first block factors for elimination upward; implicit3 launches a second block, for elimination downward. On a slab,
-   back substitution ends in the halo plane below, with the unknown before the first partition. That unknown is known
-   already, so r and q of that plane are 0, and s is -1. */
+   first block factors for elimination upward; implicit3 launches a second block, for elimination downward. On a slab
+   with another below it, back substitution ends in the halo plane, with the unknown before the first partition. That
+   unknown is known already, so r and q of that plane are 0, and s is -1. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_z(bs3d_model model, bs3d_slab cut, tb_real *tables)
 {

@@ -40,7 +40,8 @@ struct bs3d_p_spread_row {
     static constexpr int threads = 32 * (rows + 2);
 };
 
-/* Returns the shift of a tile's rows that lets lanes read columns without bank conflicts. A part has BS3D_P_V rows. */
+/* Returns by how much the rows of a part of a tile are shifted, so that lanes read columns without bank conflicts. A
+   part has BS3D_P_V rows. */
 TB_D int bs3d_p_skew(int part)
 {
     return TB_BYTES == 8 ? 2 * (part % 2) + 8 * (part / 2) : 8 * part;
@@ -80,8 +81,8 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 /* A lane's data about its row, the same in all planes. */
 typedef struct {
     int row, own, half;  /* the warp's row in the tile, and in a plane of u; which half of the row */
-    int computes;        /* 0 for the two extra warps: warp tile_rows has the row before the tile, warp
-                            tile_rows + 1 the row after it */
+    int computes;        /* 0 for the two extra warps: the first of them has the row before the tile, the
+                            second the row after it */
     int first, j, valid; /* the tile's first row in the grid; the warp's row there; whether that row exists */
     int points, vectors; /* the row's points from the block's first one on; its vectors from the lane's first one
                             on, 0 if the row does not exist */
@@ -213,7 +214,7 @@ TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real 
         bs3d_p_load<bs3d_p_spread_row::spread>(8, factors + n * bs3d_p_spread_row::len, lur + 8 * n);
 }
 
-/* Loads the rows of the axis at a lane's points from shared memory. */
+/* Loads bs3d_lane_plane's rows along the sweep's own axis, for a lane's points, from shared memory. */
 TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
 {
     tb_real down[8], up[8], weight[8];
@@ -397,7 +398,7 @@ TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
     return TB_BYTES == 4 ? 3 : pair && form == BS3D_GENERAL ? 1 : 2;
 }
 
-/* Fills in a lane's data about its row. */
+/* Returns a lane's data about its row. */
 template <int pair>
 TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                                                   const tb_real *tables, const bs3d_p_one_sweep_memory *m)

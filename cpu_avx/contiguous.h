@@ -23,7 +23,9 @@
 #define cpu_avx_p_cache_line_back CPU_AVX_OF_SET(cpu_avx_p_cache_line_back)
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
 #define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
+#define cpu_avx_p_block_back_far CPU_AVX_OF_SET(cpu_avx_p_block_back_far)
 #define cpu_avx_p_load_known CPU_AVX_OF_SET(cpu_avx_p_load_known)
+#define cpu_avx_p_recurrences CPU_AVX_OF_SET(cpu_avx_p_recurrences)
 #define cpu_avx_p_first_bad CPU_AVX_OF_SET(cpu_avx_p_first_bad)
 #define cpu_avx_p_contiguous_sweep CPU_AVX_OF_SET(cpu_avx_p_contiguous_sweep)
 #define cpu_avx_p_contiguous_tiles CPU_AVX_OF_SET(cpu_avx_p_contiguous_tiles)
@@ -69,7 +71,7 @@ typedef struct {
 } cpu_avx_p_columns;
 
 /* Substitutes columns back. On entry x[2 s] is the solution of system s in its first column after these; on return, in
-   its first column among these. */
+   its first column from these on. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
@@ -191,7 +193,7 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
         cpu_avx_p_solve_rows(&plan, &batch, odd ? all : nothing, odd ? nothing : all, odd, store, &none);
 }
 
-/* Returns the list of the cache lines of strip i, where strips are counted from the start of a tile on through the next
+/* Returns the list of the cache lines of strip i. Strips are counted from the start of a tile, and on through the next
    tile. These cache lines go into the second-level cache: long rows would evict each other from the first-level
    cache. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
@@ -367,8 +369,16 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(int systems, const cpu_avx_p_plan *plan
     }
 }
 
-/* If systems are cut, loads the unknown before each partition of a tile, for system s of the partition; for
-   s = per_lane + i, the unknown after each partition, for system i. */
+/* Does the same for whole systems from memory. In double precision with AVX-512 a call is faster there than inlined code,
+   which is faster in cache, in single precision and with other sets. */
+CPU_AVX_CALL void cpu_avx_p_block_back_far(const cpu_avx_p_plan *plan, const cpu_avx_p_tile *behind, long long j,
+                                           const cpu_avx_real *slot, cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
+{
+    cpu_avx_p_block_back(1, plan, behind, j, slot, 0, last, list);
+}
+
+/* If systems are cut, loads the unknown of system s before each partition of a tile or, for s = per_lane + i, the
+   unknown of system i after each partition. */
 CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                        const cpu_avx_p_tile *tile, int s, cpu_avx_vec *v)
 {
@@ -377,6 +387,21 @@ CPU_AVX_CALL void cpu_avx_p_load_known(const cpu_avx_p_plan *plan, const cpu_avx
     for (int g = 0; g < 2; g++)
         v[g] = cpu_avx_p_gather(batch->known + (first + g * cpu_avx_lanes) * apart + s, apart,
                                 cpu_avx_p_clip(tile->valid - g * cpu_avx_lanes));
+}
+
+/* Starts the recurrences of each system: now[s] for the tile `ahead`, which is to be eliminated, and last[2 s] and
+   last[2 s + 1] for the tile `behind`, which is to be substituted back. */
+CPU_AVX_INLINE void cpu_avx_p_recurrences(int systems, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                          const cpu_avx_p_tile *ahead, cpu_avx_p_chain *now,
+                                          const cpu_avx_p_tile *behind, cpu_avx_vec *last)
+{
+    const cpu_avx_vec zero = cpu_avx_set(0);
+    for (int s = 0; s < systems; s++) {
+        const cpu_avx_p_chain none = {{zero, zero}, {zero, zero}, {zero, zero}};
+        now[s] = none, last[2 * s] = last[2 * s + 1] = zero;
+        cpu_avx_p_load_known(plan, batch, ahead, s, now[s].d);
+        cpu_avx_p_load_known(plan, batch, behind, s + systems, &last[2 * s]);
+    }
 }
 
 /* Returns the first system or partition of a tile with a bad pivot, or LLONG_MAX. If a partition holds several systems,
@@ -401,14 +426,16 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_av
    is cache line i of each row, and has one or more blocks of columns. `partitions`, a literal, says whether a reduced
    system joins the partitions of a tile; it is 0 for partitions of cut systems, whose neighbours are known. The fill of
    joined partitions starts with a row before a partition's first one, x[-1] - X = 0. Tiles of joined partitions are
-   small, so the tile after the next is prefetched, not the next. `systems` is the number of systems in each partition
-   of a few interleaved ones; otherwise it is a literal 1. Returns the least number that cpu_avx_p_first_bad returns
-   for a tile. */
+   small, so the tile after the next is prefetched, not the next. `systems` is the number of interleaved systems in each
+   partition; where a partition holds one system, it is a literal 1. Returns the least number that cpu_avx_p_first_bad
+   returns for a tile. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions,
                                                     int systems)
 {
     const int halves = plan->kind == CPU_AVX_P_ONE_SYSTEM;
+    const int far = CPU_AVX_SIZE == 8 && cpu_avx_p_side == 1 && !partitions && systems == 1 &&
+                    cpu_avx_p_array_bytes(&plan->lines) >= (double)CPU_AVX_P_FAR_BYTES;
     const int big = !partitions && 2 * cpu_avx_lanes * CPU_AVX_SIZE * plan->n >= CPU_AVX_P_BIG_TILE;
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
@@ -427,12 +454,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         cpu_avx_p_chain now[CPU_AVX_P_FEW_SYSTEMS];
         cpu_avx_p_fill fill = {{minus, minus}, {plus, plus}, {zero, zero}, {zero, zero}};
         cpu_avx_vec last[2 * CPU_AVX_P_FEW_SYSTEMS];
-        for (int s = 0; s < systems; s++) {
-            const cpu_avx_p_chain none = {{zero, zero}, {zero, zero}, {zero, zero}};
-            now[s] = none, last[2 * s] = last[2 * s + 1] = zero;
-            cpu_avx_p_load_known(plan, batch, &ahead, s, now[s].d);
-            cpu_avx_p_load_known(plan, batch, &behind, s + systems, &last[2 * s]);
-        }
+        cpu_avx_p_recurrences(systems, plan, batch, &ahead, now, &behind, last);
         const cpu_avx_p_tile later = partitions ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
@@ -444,7 +466,10 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_STRIPS_AHEAD);
             cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? strips - 1 - i : i);
             long long j = i * cache_line, end = (strips - 1 - i) * cache_line;
-            cpu_avx_p_block_back(systems, plan, &behind, end, slot, partitions ? left : 0, last, &list);
+            if (far)
+                cpu_avx_p_block_back_far(plan, &behind, end, slot, last, &list);
+            else
+                cpu_avx_p_block_back(systems, plan, &behind, end, slot, partitions ? left : 0, last, &list);
             for (int p = 0; p < cache_line && j < n && ahead.valid; p += lanes, slot += lanes * stride, odd = !odd) {
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
                 j += lanes;

@@ -9,8 +9,8 @@
 
 /* The numbers of rows in a partition, including its separator, and of partitions in a system. The system's remaining
    rows are its tail. per_lane is 1 for contiguous systems: a lane holds a partition of one of them. Two to six
-   interleaved systems lie together in each lane, and per_lane is their number. If there are more, each lane holds
-   another system, and per_lane is 0. */
+   interleaved systems lie together in each lane, and per_lane is their number. If there are more, each lane holds a
+   system of its own, and per_lane is 0. */
 typedef struct {
     long long rows, count;
     int per_lane; /* systems in a lane, see above */
@@ -20,13 +20,13 @@ enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
     CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or if each system's partitions fill several */
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; twice as many in all if several systems share a lane */
-    CPU_AVX_P_CUT_LONG = 8192, /* interleaved: longer systems are cut */
-    CPU_AVX_P_CUT_BYTES = 512, /* interleaved: systems whose row has more bytes are not cut */
-    CPU_AVX_P_NEAR_ROWS = 64,  /* rows on each side from which a separator is found first, up to half a partition */
+    CPU_AVX_P_CUT_LONG = 8192, /* interleaved systems are cut only if they have more rows */
+    CPU_AVX_P_CUT_BYTES = 512, /* interleaved systems are cut only if row j of them all has at most this many bytes */
+    CPU_AVX_P_NEAR_ROWS = 64,  /* the rows on each side of a separator in the first attempt, if nothing is tried */
     CPU_AVX_P_NEAR_LEAST = 16, /* the rows of the first trial; each further trial takes twice as many */
-    CPU_AVX_P_NEAR_TRIED = 8,  /* if there are more vectors of partitions, the first one is tried first */
-    CPU_AVX_P_FARTHER = 8,     /* each further attempt takes this many times as many rows, at most half a partition */
-    CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up at a separator */
+    CPU_AVX_P_NEAR_TRIED = 8,  /* if there are more vectors of partitions, rows are tried on the first vector */
+    CPU_AVX_P_FARTHER = 8,     /* each further attempt takes this many times as many rows */
+    CPU_AVX_P_NOISE = 32       /* the most roundoffs that may add up on one side of a separator */
 };
 
 /* Returns how more than CPU_AVX_P_FEW_SYSTEMS interleaved systems are cut: into partitions whose c and d fit the
@@ -49,8 +49,9 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_rows_of(const cpu_avx_lines *lines, int 
 
 /* Returns how systems with elements of this size are cut. Contiguous systems are cut into partitions that fill whole
    tiles in any set; if they are long enough, each thread gets a tile or more. A few interleaved systems without gaps
-   are cut as one contiguous system. Returns 0 partitions if the systems form several groups, must be gathered or are
-   too short, or if contiguous systems have less than 128 KB each and fill tiles for more than half of the threads. */
+   are cut as one contiguous system, and more of them by cpu_avx_p_cut_rows_of. Returns 0 partitions if the systems form
+   several groups, must be gathered or are too short; if contiguous systems have less than CPU_AVX_P_LONG_BYTES each and
+   fill tiles for more than half of the threads; or if one thread solves four interleaved systems. */
 CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threads, int size)
 {
     const int few = lines->systems <= CPU_AVX_P_FEW_SYSTEMS && lines->step == lines->systems && lines->stride == 1 &&
@@ -61,7 +62,7 @@ CPU_AVX_API cpu_avx_p_cut cpu_avx_p_cut_of(const cpu_avx_lines *lines, int threa
     if (!few && lines->step > 1 && lines->stride == 1) return cpu_avx_p_cut_rows_of(lines, threads, size);
     if (!few && lines->step != 1) return cut;
     if (fill_tiles && lines->n < CPU_AVX_P_LONG_BYTES / size) return cut;
-    if (threads == 1 && cut.per_lane == 4) return cut; /* four from both ends mostly take less time */
+    if (threads == 1 && cut.per_lane == 4) return cut; /* uncut, four mostly take less time */
     const long long tile = 128 / size, line = 64 / size / (cut.per_lane & -cut.per_lane); /* rows in whole lines */
     const long long most = CPU_AVX_P_CUT_MOST * (cut.per_lane > 1 ? 2 : 1);
     const long long tiles = (lines->n * cut.per_lane - 1) / (most * tile) + 1;
@@ -123,8 +124,8 @@ CPU_AVX_API cpu_avx_p_separators cpu_avx_p_separators_of(const cpu_avx_lines *li
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Loads `columns` vectors, from p on. If cut.per_lane is not 0, each lane holds rows of its own partition, whose
-   systems take turns. If it is 0, each vector is a row of `valid` systems. */
+/* Loads `columns` vectors, from p on. If cut.per_lane is not 0, each lane holds rows of its own partition, in
+   which cut.per_lane systems alternate. If it is 0, each vector is a row of `valid` systems. */
 CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lines *lines, cpu_avx_p_cut cut, int valid,
                                         int columns, cpu_avx_vec *row)
 {
@@ -134,8 +135,8 @@ CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lin
         for (int k = 0; k < columns; k++) row[k] = cpu_avx_p_gather(p + k * (ptrdiff_t)lines->step, 1, valid);
 }
 
-/* The recurrences towards both ends of a partition: c and d of the row before; f, the factor with which the rows beyond
-   arrive at the end; noise, the sum of the factors with which the eliminated rows arrive. */
+/* The recurrences towards both ends of a partition: c and d of the row eliminated last; f, the factor with which the
+   rows beyond arrive at the end; noise, the sum of the factors with which the eliminated rows arrive. */
 typedef struct {
     cpu_avx_vec c[2], d[2], f[2], noise[2];
 } cpu_avx_p_ends;
@@ -159,8 +160,8 @@ CPU_AVX_CALL int cpu_avx_p_store_ends(const cpu_avx_p_ends *ends, int s, int sys
 
 /* Eliminates rows of `valid` partitions, one per lane, towards the separators: the `rows` rows before a partition's
    separator downwards, and its first `rows` rows upwards. Stores c and d of both ends, and returns what
-   cpu_avx_p_store_ends does. If a lane holds several systems, its columns take turns among them. With cut.per_lane,
-   the next rows are prefetched, since few loads are in flight while rows wait for each other. */
+   cpu_avx_p_store_ends does. If a lane holds several systems, neighbouring columns belong to different ones. With
+   cut.per_lane, the next rows are prefetched, since few loads are in flight while rows wait for each other. */
 CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, ptrdiff_t at,
                                         cpu_avx_p_cut cut, int valid, long long rows, cpu_avx_real *const *c_of,
                                         cpu_avx_real *const *d_of)
@@ -271,8 +272,8 @@ CPU_AVX_CALL long long cpu_avx_p_all_separators(const cpu_avx_lines *lines, cpu_
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
 /* Reduces the rows around all separators, more rows in each attempt, until they suffice or reach half a partition. If
-   there are many vectors of partitions, the first attempt takes as many rows as the first vector needs. Returns whether
-   the rows of the last attempt suffice. */
+   there are many vectors of partitions, the first attempt takes as many rows as trials on the first vector find
+   sufficient. Returns whether the rows of the last attempt suffice. */
 CPU_AVX_API int cpu_avx_p_find_separators(int isa, const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                           const cpu_avx_p_batch *batch, const cpu_avx_p_separators *all, int threads)
 {

@@ -130,8 +130,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *
     u[k - 1] = cpu_avx_p_stencil_step(now.row, now.mid_below, now.mid, cpu_avx_p_above(first_mid));
 }
 
-/* Copies option i to partitions: k vectors each of a, b, c and u, before room for one more of u. If the number of steps
-   is odd, first makes one step with explicit1. */
+/* Copies option i to partitions: k vectors each of a, b, c and u, with room for one more of u behind them. If the
+   number of steps is odd, first makes one step with explicit1. */
 CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
@@ -142,8 +142,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, i
     partitions[2 * (ptrdiff_t)k + (m->n - 1) % k][(m->n - 1) / k] = 0;
 }
 
-/* Alternates between as many options as the first-level cache holds, at most CPU_AVX_P_TURNS: while the last rows of
-   one option wait for each other, the next option begins. */
+/* Alternates between as many options as fit CPU_AVX_P_TURN_BYTES and the work, at most CPU_AVX_P_TURNS: while the last
+   rows of one option wait for each other, the next option begins. */
 CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
     const int k = cpu_avx_p_partition_rows(m->n, 2);
@@ -208,9 +208,10 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
     if (CPU_AVX_SIZE == 8) sum[reach] = sum[reach] + u;
 }
 
-/* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and each
-   value of u is loaded once for all of them. A partition's contributions to its neighbours' rows cross lanes. Those to
-   the partition below are complete first and wait in `halo`; those to the partition above are complete last. */
+/* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and one
+   load of a value of u serves its products for all of them. A partition's contributions to its neighbours' rows cross
+   lanes. Those to the partition below are complete first and wait in `halo`; those to the partition above are complete
+   last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;
@@ -338,9 +339,9 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
    Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; otherwise as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
-            shuffles a sweep. A reach above 8 costs as much as the next multiple of 4
-   Error    in single precision one rounding of u per sweep, two near the end of a partition, since the products are
-            summed before they are added to u; in double precision reach+2 roundings */
+            shuffles a sweep. A reach above 8 is rounded up to a multiple of 4
+   Error    in single precision one rounding of u per sweep, two in the first rows of a partition, since the products
+            are summed before they are added to u; in double precision at most reach+2 roundings */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,
                                   cpu_avx_real *u, void *work, int threads)
 {

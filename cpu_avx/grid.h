@@ -103,8 +103,8 @@ CPU_AVX_API ptrdiff_t cpu_avx_p_grid_work_pitch(const cpu_avx_grid *g)
     return ((((ptrdiff_t)g->nx + cache_line - 1) / cache_line) | 1) * cache_line;
 }
 
-/* Returns whether an array is stored past the caches: its rows must begin on cache lines, and the array must exceed the
-   caches. */
+/* Returns whether an array is stored past the caches: its rows must begin on cache lines, and it must have at least
+   CPU_AVX_STREAM_BYTES. */
 CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real *out)
 {
     const size_t pitch = (size_t)g->pitch * sizeof *out;
@@ -323,9 +323,9 @@ typedef struct {
     int blocks, layers, rows;
 } cpu_avx_p_grid_cut;
 
-/* Returns blocks so small that six planes of a block, three of each step, stay in the cache; if fewer than 16 rows
-   would, the limit is 16 rows. The number of blocks is a multiple of the number of threads, unless that makes blocks
-   too flat. In that case planes are divided into layers. */
+/* Cuts the rows into blocks for an explicit sweep. Six planes of a block, three for each step, fit in
+   CPU_AVX_GRID_CACHE, or the block has at most 16 rows. The number of blocks is a multiple of the number of threads,
+   unless some blocks would then have fewer than 16 rows. In that case planes may be divided into layers as well. */
 CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int threads)
 {
     cpu_avx_p_grid_cut cut;
@@ -338,8 +338,9 @@ CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int 
     return cut;
 }
 
-/* Returns the number of elements of each thread's own work, which holds one of three: three planes of an explicit block
-   with another row on each side; a whole plane and `lanes` rows; or the z lines of a row. */
+/* Returns how many elements of work each thread has to itself. They must hold three planes of an explicit block with
+   one more row on each side; in implicit2 first a whole plane and as many rows as a vector has lanes, then the z lines
+   of a row of the grid. */
 CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
 {
     const size_t ring = 3 * ((size_t)cpu_avx_p_grid_cut_of(g, threads).rows + 2);
@@ -348,7 +349,7 @@ CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
     return (size_t)cpu_avx_p_grid_work_pitch(g) * (most > lines ? most : lines);
 }
 
-/* Returns whether a grid has all its arrays and enough points. */
+/* Returns whether a grid has all its arrays, enough points, and rows that do not overlap. */
 CPU_AVX_API int cpu_avx_p_grid_valid(const cpu_avx_grid *g)
 {
     if (!g || g->nx < 4 || g->ny < 4 || g->nz < 4 || g->pitch < g->nx) return 0;

@@ -88,8 +88,9 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
 }
 
 /* Makes the same steps, two per sweep, in blocks of rows that stay in the second-level cache. Up to three steps of a
-   call take a sweep each, so that the last sweep writes u. Cross differences with x come from shared sums, so that a
-   vector takes 8 loads of u, not 13 (10, not 19, if L has 19 points).
+   call take a sweep each, so that the last sweep writes u; the result of a single step is copied to u. Cross
+   differences with x come from shared sums, so that a vector takes 8 loads of u, not 13 (10, not 19, if L has 19
+   points).
    Needs, Leaves, Returns as cpu_avx_grid_explicit1
    Cost     14 multiply-adds or multiplications, 12 additions (19 and 15 if L has 19 points) and 3 moves between lanes
             per vector and step; some rows of each block are computed twice. Two steps read one array and write the

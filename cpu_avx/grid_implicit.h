@@ -64,7 +64,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_r
     if (i < count) cpu_avx_interleaved_solve_part(n, f, x + i, step, count - i);
 }
 
-/* Copies a row, past the caches if `stream`. */
+/* Copies a row; its whole vectors past the caches if `stream` is set. */
 CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *to, int n, int stream)
 {
     int i = 0;
@@ -97,8 +97,8 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
     cpu_avx_fence();
 }
 
-/* Solves n lines of v along z in work, and adds the solutions to u. Prefetches rows: each lies on its own page, where
-   the processor's own prefetching fails. */
+/* Solves n lines of v along z in work, and adds the solutions to u. Prefetches rows: in large grids each lies on
+   another page, where the processor's own prefetching fails. */
 CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz, const cpu_avx_real *v,
                                    cpu_avx_real *u, int n, cpu_avx_real *work)
 {

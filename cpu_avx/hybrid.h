@@ -58,13 +58,14 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
    Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal per
             element. If n is a multiple of lanes^2, faster than cpu_avx_thomas in cache from about 1024 rows on (512 in
             double precision) and, on some processors, from memory (docs/cpu_avx.md). Often faster, too, for one to four
-            systems of hundreds of rows to 10,000. Otherwise mostly slower, most of all for short systems and for those
-            of a million rows
+            systems of about 1000 rows in double precision. Otherwise mostly slower, most of all for short systems and
+            for those of a million rows
    Error    x as accurate as the condition of the matrix allows. The residual, which cpu_avx_thomas keeps within a few
-            roundoffs, grows as dominance weakens: the largest |Ax - d|, divided by the largest |A||x| + |d|, is below
-            8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least |b| / (|a| + |c|) of the rows
-            (measured, not proved: docs/cpu_avx.md). The omitted steps add at most an eighth of a roundoff of the
-            system's largest unknown, so much smaller unknowns far from it may come out as 0 */
+            roundoffs unless it cuts systems, grows as dominance weakens: the largest |Ax - d|, divided by the largest
+            |A||x| + |d|, is below 8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least
+            |b| / (|a| + |c|) of the rows (measured, not proved: docs/cpu_avx.md). The omitted steps add at most an
+            eighth of a roundoff of the system's largest unknown, so much smaller unknowns far from it may come out as
+            0 */
 CPU_AVX_API int cpu_avx_hybrid(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {

@@ -41,7 +41,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_gather(const cpu_avx_real *p, ptrdiff_t str
     return v;
 }
 
-/* Stores `valid` lanes from p on, stride elements apart; past the caches if `stream` and the vector is whole. */
+/* Stores `valid` lanes from p on, stride elements apart; past the caches if `stream` is set, the stride is 1 and the
+   vector is whole. */
 CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int valid, int stream, cpu_avx_vec v)
 {
     if (stride != 1) {

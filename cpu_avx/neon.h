@@ -14,7 +14,7 @@
 #define CPU_AVX_P_HERE CPU_AVX_TARGET_neon
 #define CPU_AVX_P_LANES (16 / CPU_AVX_SIZE)
 #define CPU_AVX_P_HAS_FMA 1
-#define CPU_AVX_P_RCP_BITS 0    /* the approximation has 8 bits and would need two corrections */
+#define CPU_AVX_P_RCP_BITS 0    /* the approximation has only 8 bits */
 #define CPU_AVX_P_REGISTER "+w" /* in assembly: a vector that is read and written */
 
 /* An intrinsic of the precision: CPU_AVX_I(add) is vaddq_f32. */

@@ -26,8 +26,8 @@ typedef struct {
 } cpu_avx_p_chain;
 
 /* Additional recurrences of partitions that a reduced system joins. X is the unknown before a partition. The
-   partition's current row is x[j] + c x[j+1] + f X = d; the partition's first unknown is
-   first_d - first_f X + first_c x[j+1] (x[j] after the last row). */
+   partition's current row is x[j] + c x[j+1] + f X = d. The partition's first unknown is
+   first_d - first_f X + first_c x[j+1]; in the last row j, x[j] takes the place of x[j+1]. */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
 } cpu_avx_p_fill;

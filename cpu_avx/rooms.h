@@ -1,4 +1,4 @@
-/* rooms.h - a room of cpu_avx.h: includes all rooms but those of the sets, in order, in every pass.
+/* rooms.h - a room of cpu_avx.h: includes, in order, the rooms that are read in every pass.
    MIT licence, see LICENSE. */
 
 #include "vector.h"

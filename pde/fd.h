@@ -98,7 +98,8 @@ enum {
                              count out of range (places, halves, dates, workers, all steps together, a size of the
                              batch); or dates or steps too close together */
     FD_BAD_NUMBER = -3,   /* NaN, infinite or out of range, such as a maturity that is not positive */
-    FD_NO_ROOM = -5,      /* too little room for the steps, too little memory, or grids too large for MODEL_onchip */
+    FD_NO_ROOM = -5,      /* too little room for the steps, too little memory, or, with three factors, grids too large
+                             for MODEL_onchip */
     FD_OUTSIDE = -6,      /* a point outside the grid */
     /* For a problem (fd_status): */
     FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point */
@@ -215,8 +216,8 @@ typedef struct {
 } fd_status;
 
 /* A march whose growth exceeds this bound has the status FD_GREW. The values of a stable march grow by little more than
-   exp(-kill maturity), which a rate of -18 % over 50 years keeps below the bound. In an unstable march the fastest wave
-   grows in each step. At the bound it has cost single precision four of its seven digits. */
+   exp(-kill maturity), which a rate of -18 % over 50 years keeps below the bound. In an unstable march some wave grows
+   in each step. Growth up to the bound has cost single precision four of its seven digits. */
 enum { FD_MOST_GROWTH = 10000 };
 
 /* Returns a status with not_dominant and growth 0. */

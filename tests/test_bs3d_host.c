@@ -971,6 +971,15 @@ static void test_american_bounds(void)
                    precision_name[precision]);
         CHECK(deep.theta == 0, "a put to be exercised now: theta %.3g", deep.theta);
     }
+    /* The payoff is a hundred times the strike, so its rounding in single precision exceeds 1e-6 of the strike. */
+    call.flags = BS3D_AMERICAN;
+    call.spot[0] = 100;
+    call.dividend[0] = 0.2;
+    for (int n = 0; n < 8; n++) {
+        call.strike = 1 + 0.03 * n;
+        bs3d_result deep = price(0, 1, &call, NULL, NULL);
+        CHECK(deep.theta == 0, "a call with strike %g, to be exercised now: theta %.3g", call.strike, deep.theta);
+    }
 }
 
 /* Checks that theta is, to second order, the difference in price that one step more or less makes, from a smooth start

@@ -179,8 +179,8 @@ static void test_orders(void)
 }
 
 /* Checks that couplings are never negative, matrices dominant and straight lines exact, whatever drift and
-   diffusion. */
-#define DEFINE_FITTING(NAME, Real, F, roundoff)                                                                        \
+   diffusion. `least` is the least positive number. */
+#define DEFINE_FITTING(NAME, Real, F, roundoff, least)                                                                 \
     static void NAME(case_random *random)                                                                              \
     {                                                                                                                  \
         int refused = 0;                                                                                               \
@@ -229,9 +229,19 @@ static void test_orders(void)
                 CHECK(!(trid_finite_f64((double)row.above) && trid_finite_f64((double)row.below)),                     \
                       "fitting %d hides NaN, %d", fitting, k);                                                         \
             }                                                                                                          \
+        /* Numbers of which a product may be rounded to 0. */                                                          \
+        for (int k = 0; k < 6 * 6 * 4; k++) {                                                                          \
+            Real small[6] = {0, least, 2 * least, 9 * least, 100 * least, 1}, spacing = (Real)(k % 2 ? 0.01 : 100);    \
+            Real diffusion = small[k / 4 % 6], drift = small[k / 24] * (Real)(k / 2 % 2 ? -1 : 1);                     \
+            cell.below = 1 / spacing, cell.above = 1 / (Real)7;                                                        \
+            cell.h = 2 / (spacing + 7), cell.w = spacing / (spacing + 7);                                              \
+            F(fd_row) row = F(fd_lane_row)(cell, FD_FITTED, drift, diffusion);                                         \
+            CHECK(row.below >= 0 && row.above >= 0, "small numbers: couplings %g %g, drift %g, diffusion %g",          \
+                  (double)row.below, (double)row.above, (double)drift, (double)diffusion);                             \
+        }                                                                                                              \
     }
-DEFINE_FITTING(fitting_f32, float, NAME_F32, (FLT_EPSILON / 2))
-DEFINE_FITTING(fitting_f64, double, NAME_F64, (DBL_EPSILON / 2))
+DEFINE_FITTING(fitting_f32, float, NAME_F32, (FLT_EPSILON / 2), 1e-45f)
+DEFINE_FITTING(fitting_f64, double, NAME_F64, (DBL_EPSILON / 2), 5e-324)
 
 static void test_fitting(void)
 {

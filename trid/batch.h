@@ -20,11 +20,11 @@
        trid_batch_scratch       bytes of device memory that a launch may need: 0 for systems of up to 1024 rows
        trid_batch_status_string
      the device (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
-       trid_device_query        queries the CUDA runtime about the device, once for all launches
+       trid_device_query        queries the CUDA runtime about the device, so that launches need not
      launches, each with _f32 and _f64 (CUDA, and C through a file with TRID_BATCH_IMPLEMENTATION)
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; optionally the status of each system
-       trid_batch_shared        the same with one matrix for all systems
-       trid_batch_pivoted       the same for any nonsingular matrices, or only for systems that failed before
+       trid_batch_shared        as trid_batch_solve, with one matrix for all systems
+       trid_batch_pivoted       as trid_batch_solve, for any nonsingular matrices; or only systems that failed before
        trid_batch_checked       as trid_batch_solve, with the residual of each system
        trid_batch_refined       as trid_batch_checked, after a step of iterative refinement if one is needed
        trid_batch_several       several right-hand sides per matrix, which is read once if n <= 1024; also periodic
@@ -66,7 +66,7 @@
                 and, numbered from 0 within it, have the same quotient number / 32 (in those kernels number / 128). If
                 groups have one system each, or continue one another (jump = systems*stride), they count as one group.
      Empty      no systems or n = 0: no kernel is launched, and only `failed` and reach are written. Pointers may be
-                null, except reach. (Partitions with n = 0 are refused with TRID_BATCH_SHORT.)
+                null, except reach. (If there are systems, partitions with n = 0 are refused: TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:

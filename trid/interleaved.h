@@ -159,8 +159,8 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
    unknowns return the same way.
    Needs    k >= 1 as a literal. systems and parts are powers of two, parts <= 32, and systems*parts is the number of
             threads of the block, a multiple of 32; other sizes are not reported. Both are literals, or else the same in
-            all threads, which costs two dozen more operations. n <= k*parts may differ between systems. The a of row 0,
-            the c of row n-1 and the rows from n on are not read.
+            all threads, which costs two to three dozen more operations. n <= k*parts may differ between systems. The a
+            of row 0, the c of row n-1 and the rows from n on are not read.
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_hybrid, for the thread's own system: -1 if n > k*parts; the smallest positive status of the
@@ -272,7 +272,7 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns return through an array of their
-            own, so the next call may write the other arrays while they are being read.
+            own, so threads may still read them while the next call writes the other arrays.
    Cost     that of trid_warp_solve with lanes = parts, but its link and expansion go through shared memory, with 3
             stores and 4 loads
    Error    as trid_warp_solve */

@@ -304,8 +304,8 @@ TB_D void trid_copy_commit(void)
 
 /* ---- launches: kernels that are compiled only where they are called ---------------------------------------------- */
 
-/* TB_LAUNCHES: whether there are launches. They are C++17, since kernels are templates over their sizes: a program pays
-   only for the kernels that it launches. TRID_KERNEL follows a template's head. TRID_DYNAMIC_SHARED(name) declares, in
+/* TB_LAUNCHES: whether there are launches. They need C++17. Kernels are templates over their sizes, so a program pays
+   only for those that it launches. TRID_KERNEL precedes a kernel's return type. TRID_DYNAMIC_SHARED(name) declares, in
    a kernel, the launch's dynamic shared memory: unsigned chars from `name` on. */
 #if TB_DEVICE_SCOPES && !defined __CUDACC_RTC__
 #define TB_LAUNCHES 1
@@ -351,8 +351,8 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/* Returns the number of equal pieces into which to cut a march over planes so that it takes the least time. If
-   there is more than one piece, each has at least 4 planes. Each piece takes `blocks` blocks, and costs as much as
+/* Returns into how many pieces to cut a march over planes so that it takes the least time. The pieces differ by at most
+   one plane; if there is more than one, each has at least 4. Each piece takes `blocks` blocks, and costs as much as
    `more` planes on top of its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not
    positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)

@@ -17,8 +17,8 @@ enum {
 struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: how many columns each block solves */
     int z, g;                /* arrays of the block. z: differences, then a first stage's values; g: the start of a
-                                second stage's right-hand side, then its differences. If batch.kind needs fewer
-                                arrays, z is u, or g is z */
+                                second stage's right-hand side, then its differences. If steps have one stage,
+                                g is z; if they are products of factors, u, z and g are one array */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; 0 beyond the last: rows without couplings */
     int number[2]; /* number q of x at [q * pitch + swizzle(i)], of y at [q * per_lane * parts + j] */
     int exchange;  /* scratch for solves along y */
@@ -112,7 +112,7 @@ FD_P_CALLED_D tb_real adi2d_p_chip_face_change(const adi2d_p_chip &h, int i, int
     return fd_p_face_change<axis>(h, fd_p_chip_step(h, h.memory), index);
 }
 
-/* Loads the halo, the adjacent rows of other blocks, into the two rows of `array` that follow the block's own. */
+/* Loads the halo, the adjacent rows of other blocks, into the last two rows of `array`. */
 TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;

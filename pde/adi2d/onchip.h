@@ -154,7 +154,8 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
             is refused, FD_BAD_ARGUMENT in each status and, if the batch's sizes are valid, NaN elsewhere
    Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for too little
             memory; FD_LAUNCH_FAILED
-   Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three
+   Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three; and
+            tables of the axes in each block
    Cost     two launches on chip; no transfer */
 template <int = 0>
 static inline int adi2d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,

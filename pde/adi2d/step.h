@@ -51,8 +51,8 @@ TB_HD int adi2d_p_sets_source(const fd_p_tables *t)
     return fd_p_numbers(3) > 0 && (terms.source < 1 || terms.source > 1);
 }
 
-/* Finds the steps that are products, and those that batch->kind excludes. Unless the caller promises products, a model
-   that sets a source (adi2d_p_sets_source) has none, because no check visits every point in every step. */
+/* Finds the steps that are products, and those that batch->kind excludes. Unless the caller promises products, no
+   step is a product if the model sets a source (adi2d_p_sets_source): no check visits every point in every step. */
 TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;

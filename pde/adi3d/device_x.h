@@ -53,8 +53,8 @@ struct adi3d_p_x_shape {
         kind = kind_of,
         warps = warps_of,
         rows = 8,
-        /* Whether lines are solved with factors. If so, some warps compute right-hand sides and others solve, one line
-           each, with tables of x and factors in registers. If not, each warp does both. */
+        /* Whether lines are solved with factors. If so, some warps compute right-hand sides, with the tables of x in
+           registers, and others solve a line each, with the factors in registers. If not, each warp does both. */
         alone = adi3d_p_independent(0) && warps == 1,
         /* As many warps run as registers allow, in up to four blocks a multiprocessor: some compute while others
            wait. */
@@ -167,8 +167,8 @@ struct adi3d_p_x_march {
     int lane, part, first;       /* in the solve: warp `part` of the line; the thread's first point */
     int begin, j, valid;         /* the block's first line; the thread's line, or the last one if that is not valid */
     int from, to;                /* the planes of the block */
-    tb_real mixed, own;          /* factors of F_0 and of F_1 + F_2 + F_3 of what the ring holds */
-    tb_real source;              /* the factor of the source */
+    tb_real mixed, own;          /* the weights of F_0 and of F_1 + F_2 + F_3 of the values in the ring */
+    tb_real source;              /* the weight of the source */
     int rare;                    /* whether adi3d_p_x_rare has work to do */
 };
 
@@ -285,8 +285,8 @@ struct adi3d_p_x_patch {
     const tb_real *mine;        /* the line before the patch, in the first slot */
     tb_real *made;              /* the line for its first right-hand sides */
     int i;                      /* its first column */
-    int west, east;             /* the slots of the points beside the patch; 0 if a lane of the warp holds them, or none
-                                   exist */
+    int west, east;             /* the slots of the points beside the patch; 0 where a lane of the warp holds the point,
+                                   or there is none */
     adi3d_p_along_x x[columns]; /* factors of the differences along x; only if lines are solved with factors */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */

@@ -71,8 +71,9 @@ TB_HOST void fd_p_host_clear(const fd_p_host *h, tb_real *grid)
     memset((unsigned char *)(grid - line) + (size_t)from * 64, 0, (size_t)(to - from) * 64);
 }
 
-/* Copies the final values to the values, and sets the surroundings and the other grids to 0. The final values may be
-   stored in the memory of the differences, so the differences are cleared after all final values have been copied. */
+/* Copies the final values to the values. Sets the surroundings, and the grids of stages, multipliers and differences,
+   to 0. The final values may be stored in the memory of the differences, so the differences are cleared after all final
+   values have been copied. */
 TB_HOST void fd_p_host_begin(const fd_p_host *h)
 {
     const int *n = h->n, from = fd_p_host_share(h, n[1] * n[2], h->worker);
@@ -131,7 +132,8 @@ TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
 }
 
 /* Returns the first point whose value is not finite. If step is not null, returns instead the first point whose terms
-   are not finite at the step's start or end. Leaves the largest magnitude of the worker's values in *largest. */
+   are not finite at the step's start or end. Leaves in *largest the largest magnitude of the values that the worker has
+   read; the worker stops after a line that has such a point. */
 TB_HOST int fd_p_host_lost(const fd_p_host *h, const fd_p_step *step, int *largest)
 {
     const int *n = h->n, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
@@ -252,7 +254,7 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
             memory; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, in
             which case no problem is touched
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
-            over memory, six in a second stage; American exercise adds more (docs/adi3d.md) */
+            over memory, six in a second stage. Exercise adds more (docs/adi3d.md); a product of factors takes fewer */
 TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int from, int to,
                              void *memory, size_t bytes)
 {

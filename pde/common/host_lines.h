@@ -319,8 +319,9 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, i
     }
 }
 
-/* Does a worker's part of a step: in each stage's first sweep its planes or, with two factors, its groups of rows; in
-   the second sweep, along the last axis, its rows of all planes or, with two factors, its groups of columns. */
+/* Does a worker's part of a step that is not a product. Each stage is two sweeps. In the first the worker takes its
+   planes or, with two factors, its groups of rows. In the second, along the last axis, it takes its rows of all planes
+   or, with two factors, its groups of columns. */
 TB_HOST void fd_p_host_step(const fd_p_host *h, const fd_p_step *step)
 {
     const int *n = h->n, w = h->worker, rows = fd_p_host_groups(n[1]), columns = fd_p_host_groups(n[0]);

@@ -39,7 +39,7 @@
                           without it there are none, and none are computed
    Two more macros are promises. Each is a sum of 1, 2 and 4 for the axes x, y and z:
        FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
-                             may. In two factors it saves time along y, if steps are products of factors
+                             may. With two factors it saves time along y, if steps are products of factors
        FD_MODEL_INDEPENDENT  drift and diffusion along such an axis, and kill, depend only on the axis's own numbers and
                              on time: all lines along the axis share one matrix. It saves time on a GPU. With two
                              factors it does so along y: in MODEL_onchip, if batch.kind is ADI2D_PRODUCTS and the model

@@ -51,7 +51,7 @@ typedef struct {
     fd_cell *cell[3];
     tb_real *far_of[3];    /* as fd_cells leaves it */
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
-    int room[3];           /* the batch's points, padded; beyond the last point its numbers are repeated */
+    int room[3];           /* the batch's points, padded; beyond the last point, that point's numbers repeat */
     fd_interval *interval; /* the intervals between the dates, in the order of the march */
     tb_real *time;         /* number q of step k, for its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
 #if FD_FACTORS > 1
@@ -412,7 +412,7 @@ TB_HD int fd_p_not_degenerate(const fd_p_tables *t, const int *at, const tb_real
     return wrong;
 }
 
-/* Returns whether drift or diffusion along an axis, or kill, differ. */
+/* Returns whether two sets of terms differ in drift or diffusion along an axis, or in kill. */
 TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
 {
     return fd_p_differ(one.drift[axis], other.drift[axis]) | fd_p_differ(one.diffusion[axis], other.diffusion[axis]) |
@@ -446,9 +446,9 @@ typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's constants */
 } fd_p_looks;
 
-/* Makes fd_p_look's checks at points of a line, except those of FD_DEGENERATE faces (fd_p_not_degenerate). own[d] holds
-   the line's numbers of the axes after x; the other arguments are those of fd_p_look and fd_p_broken. If `changes` is a
-   literal, compilers vectorise the loop. */
+/* Does fd_p_look's checks at points of a line, except those that concern FD_DEGENERATE faces (fd_p_not_degenerate). For
+   d > 0, own[d] holds the line's numbers of axis d. The other arguments are those of fd_p_look and fd_p_broken. If
+   `changes` is a literal, compilers vectorise the loop. */
 TB_HD fd_p_looks fd_p_look_along(const fd_p_tables *t, fd_numbers *own, const fd_numbers *first, const tb_real *time,
                                  int changes, int from, int to, int stride)
 {

@@ -81,8 +81,8 @@ typedef struct {
 typedef struct {
     int problems;  /* 0 or more */
     int points[3]; /* the most points of any problem, for as many axes as the model has factors */
-    int steps;     /* the most steps of any problem: steps + (1 + dates) * halves of its times suffice, unless dates are
-                      closer together than steps; fd_schedule counts them */
+    int steps;     /* the most steps of any problem: times.steps + (1 + times.dates) * times.halves suffice, unless
+                      dates are closer together than steps; fd_schedule counts the steps */
     int dates;     /* the most dates of any problem */
     int spots;     /* the spots of each problem, 0 or more */
     const fd_problem *problem;

@@ -1,5 +1,5 @@
 /* results.h - a room of the solvers in pde/, read once for each model and precision: writes values at spots, grids and
-   coordinates, and NaN in place of missing results.
+   coordinates, and NaN in place of missing results; checks a call's arguments.
    MIT licence, see LICENSE. */
 
 #define fd_p_fill_nan FD_OF(p_fill_nan)
@@ -68,7 +68,7 @@ FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_re
 }
 
 /* Writes the results of problem `which` at `time`, 0 for today or 1 + date: values at spots, and the grid. Neighbours
-   along axis d are stride[d] apart in u (1 along x). Threads share the work as in fd_p_final_values. */
+   along axis d are stride[d] apart in u (1 along x). Threads share the spots and the points. */
 TB_HD void fd_p_record(const fd_batch *batch, const fd_p_tables *t, int which, int time, const tb_real *u,
                        const long long *stride, int thread, int threads)
 {
@@ -104,7 +104,7 @@ TB_HD void fd_p_end(const fd_batch *batch, const fd_p_tables *t, int which, fd_s
 
 #if TB_HOST_SCOPE
 
-/* Checks a call with `workers` workers and `problems` problems, which needs `need` bytes of memory. Returns its
+/* Checks a call that has `workers` workers and `problems` problems, and needs `need` bytes of memory. Returns its
    status. */
 TB_HOST int fd_p_host_call(const fd_batch *batch, const fd_model_parameters *parameters, int problems, int workers,
                            const void *memory, size_t bytes, size_t need)
@@ -150,7 +150,7 @@ static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
             cudaGetLastError(); /* the pointer is not to device memory: hide this error from later calls */
 }
 
-/* Returns the status of a GPU call, which needs `need` bytes of device memory: FD_OK; a status of fd_batch_check;
+/* Returns the status of a GPU call that needs `need` bytes of device memory: FD_OK; a status of fd_batch_check;
    FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for fewer bytes. If the call is refused, fills
    its results (fd_p_refuse). */
 template <int unused = 0>

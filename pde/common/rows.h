@@ -61,7 +61,7 @@ TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real g
 /* Computes the boundary row at a point of a face, and updates its right-hand side, *right. near_by is the neighbour's
    right-hand side; the solution is the difference from w.
    Leaves   row: a, b, c, where a of an axis's first point and c of its last have no meaning; *right
-   Returns  whether couplings were omitted */
+   Returns  whether the row with all couplings would not be dominant, or its third point was omitted */
 TB_HD int fd_p_edge_row(const fd_p_tables *t, const fd_p_edge *e, tb_real size, tb_real near_by, tb_real w,
                         tb_real *row, tb_real *right)
 {

@@ -16,8 +16,8 @@ typedef struct {
     int changes; /* whether coefficients or given slopes along any axis may differ between its start and its end */
 #if FD_FACTORS == 2
     int product;     /* whether it is taken as a product of factors (adi2d_p_find_products) */
-    int open, close; /* for a product: whether it begins with u, not with the z' that the step before it left; whether
-                        it leaves u, not z' (adi2d_p_join_products) */
+    int open, close; /* for a product: whether it begins with u, not with the z' of the step before it; whether it
+                        leaves u, not z' (adi2d_p_join_products) */
 #endif
 } fd_p_step;
 
@@ -34,7 +34,7 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     s.changes = !s.data.time_independent;
     for (int f = 0; f < 2 * FD_FACTORS; f++) s.changes |= problem->face[f / 2][f % 2] == FD_SLOPE;
 #if FD_FACTORS == 2
-    s.product = s.open = s.close = 0; /* until adi2d_p_find_products */
+    s.product = s.open = s.close = 0; /* until adi2d/step.h sets them */
 #endif
     return s;
 }

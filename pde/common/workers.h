@@ -1,4 +1,5 @@
-/* workers.h - a room of adi2d.h and adi3d.h: constants of the host's engine, and compiler-dependent macros.
+/* workers.h - a room of adi2d.h and adi3d.h: constants and the barrier of the host's engine, and compiler-dependent
+   macros.
    MIT licence, see LICENSE. */
 #ifndef FD_COMMON_WORKERS_H
 #define FD_COMMON_WORKERS_H
@@ -12,7 +13,8 @@
 #if TB_HOST_SCOPE
 
 enum {
-    FD_P_ROWS = 16,            /* rows that the host transposes at a time: few, so that they stay in a cache */
+    FD_P_ROWS = 16,            /* right-hand sides of rows that the host computes and transposes at a time: few, so that
+                                  they stay in a cache */
     FD_P_WORTH_SHARING = 32768 /* the fewest points per worker at which workers share a grid of two factors: with fewer,
                                   waiting would cost more than sharing saves */
 };
@@ -25,8 +27,8 @@ enum {
 #endif
 
 /* The kinds of a matrix's rows: of inner points, of the first and of the last point. FD_P_ROW_THIRD is added to the
-   last two for an FD_DEGENERATE face, whose row has a third unknown. FD_P_ROW_WHOLE is added in a product of factors,
-   which omits no couplings, because they could not act on the old values there. */
+   last two for an FD_DEGENERATE face, whose row has a third unknown. FD_P_ROW_WHOLE is added to them in a product of
+   factors, which omits no couplings: it has no old values on which an omitted coupling could act. */
 enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4, FD_P_ROW_WHOLE = 8 };
 
 #if defined __has_builtin
@@ -39,7 +41,7 @@ enum { FD_P_ROW_INNER, FD_P_ROW_FIRST, FD_P_ROW_LAST, FD_P_ROW_THIRD = 4, FD_P_R
 #endif
 
 #ifdef _OPENMP
-/* Waits for all of OpenMP's threads. */
+/* Waits for all threads of the OpenMP team. */
 TB_HOST void fd_p_barrier(void *context)
 {
     (void)context;

@@ -126,7 +126,7 @@ typedef struct {
    Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces
    Leaves   *cell; for the first and the last point also their entry of far_of (fd_cells)
    Returns  FD_OK, or 1 + j if points are so close that the cell's numbers are not finite in this precision
-   Cost     4 divisions */
+   Cost     4 divisions; at a face 3, or 5 if its kind is FD_DEGENERATE */
 TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far_of)
 {
     int first = j == 0, last = j == points - 1, at_face = first || last, kind = face[last];
@@ -151,7 +151,7 @@ TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cel
    Leaves   cell; far_of[0], far_of[1]: at an FD_DEGENERATE face, A u is its row plus drift far_of (u2 - u1), where u1
             is the value at the face's neighbour and u2 the value at the point beyond it; 0 at other faces
    Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
-   Cost     4 divisions a point */
+   Cost     that of fd_cell_at for each point */
 TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, tb_real *far_of)
 {
     int status = fd_grid_check(points, x);
@@ -224,10 +224,10 @@ TB_HD tb_real fd_p_psi(tb_real z)
    or 0. */
 TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
-    if (drift > 40 * diffusion * cell.below) return drift;
-    if (-drift > 40 * diffusion * cell.above || !(diffusion > 0))
-        return diffusion >= 0 && drift < 0 ? 0 : diffusion + drift;
-    tb_real l = drift / (diffusion * cell.below), r = -drift / (diffusion * cell.above);
+    const tb_real low = diffusion * cell.below, high = diffusion * cell.above; /* may be rounded to 0 */
+    if (drift > 40 * low) return drift;
+    if (-drift > 40 * high || !(low > 0 && high > 0)) return diffusion >= 0 && drift < 0 ? 0 : diffusion + drift;
+    tb_real l = drift / low, r = -drift / high;
     return diffusion * fd_p_phi(l) / (fd_p_psi(l) / cell.below + fd_p_psi(r) / cell.above);
 }
 
@@ -338,7 +338,7 @@ TB_HD int fd_p_differ(tb_real one, tb_real other)
     return apart > share * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
 }
 
-/* Returns NaN, the result of a problem that failed. */
+/* Returns NaN, for results of a problem that failed and for numbers that do not exist. */
 TB_HD tb_real fd_p_nan(void)
 {
     unsigned long long bits = 0x7ff8000000000000u;

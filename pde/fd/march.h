@@ -149,8 +149,8 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
 /* Constants of the solvers. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
-    FD_P_LANES = 32,        /* the lines of two factors that the host interleaves; tables of one and two factors are
-                               padded to a multiple of this number */
+    FD_P_LANES = 32,        /* the lines of two factors that the host interleaves; the tables of a model's numbers are
+                               padded to a multiple of this in one and two factors */
     FD_P_MOST_LANES = 128   /* the same for three factors; in double precision the host interleaves half as many */
 };
 
@@ -266,20 +266,20 @@ TB_HD void *fd_p_next(unsigned char *memory, size_t *used, size_t bytes)
     return at;
 }
 
-/* Returns the length of an axis's tables: its number of points, padded to a multiple of `lanes`. */
+/* Returns the number of points of a padded line: a multiple of `lanes`. */
 TB_HD int fd_p_padded_to(int lanes, int points)
 {
     return (points + lanes - 1) / lanes * lanes;
 }
 
-/* What is wrong with the terms at a point, as a sum. Most are declarations that do not hold. */
+/* What is wrong with the terms at a point, as a sum. The first three are declarations that do not hold. */
 enum {
     FD_P_MIXED = 16,            /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
     FD_P_CHANGES = 128,         /* terms change in time */
     FD_P_NOT_INDEPENDENT = 256, /* << axis: its terms depend on another axis */
     FD_P_ILL_POSED = 2048,
     FD_P_OUTWARD = 4096,  /* << axis: its drift points out of an FD_DEGENERATE face */
-    FD_P_DIFFUSES = 32768 /* << axis: its diffusion is not 0 at an FD_DEGENERATE face */
+    FD_P_DIFFUSES = 32768 /* << axis: its diffusion is too large for an FD_DEGENERATE face */
 };
 
 /* Returns the first of these faults as a status, with its axis, or with 1 << pair in detail. */

@@ -22,8 +22,9 @@ typedef struct {
     double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own in solvers (fd_scheme_theta), 1/2 in fd_schedule */
     int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
                            halves/2 steps (rounded up) after the final values and after each date with a kink, or all
-                           steps to the next date if there are fewer. The usual 4 replace 2 steps. If the number is odd,
-                           the other half of the last replaced step is of the march's own kind */
+                           steps to the next date if there are fewer. The usual 4 replace 2 steps. If the number is odd
+                           and there are enough steps, the other half of the last one replaced is of the march's own
+                           kind */
     int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date, whether it leaves a kink or a jump; null: all do */
@@ -96,8 +97,7 @@ TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *las
     const long long due = (long long)floor(times->steps * share + 0.5);
     if (due > *taken) next.whole = (int)(due - *taken);
     *taken += next.whole;
-    /* After a kink comes a Rannacher start: steps are cut in two until times.halves halves have been taken by backward
-       Euler. If that number is odd, the second half of the last step that is cut is of the march's own kind. */
+    /* After a kink comes a Rannacher start (halves of fd_times). */
     if (next.kink) next.halved = times->halves / 2 + times->halves % 2;
     if (next.halved > next.whole) next.halved = next.whole;
     return next;

@@ -297,8 +297,9 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
 }
 
 /* Takes `run` steps of the current segment with the factors f of their matrix; if `early`, a literal, is 1, one step.
-   Short time steps need few PCR steps; if pcr_steps is a literal, a solve has no branches. Two places make it one: a
-   single function for steps with early exercise and without took up to 1.19 times as long (docs/pde_notes.md). */
+   Short time steps need few PCR steps, and with a literal pcr_steps a solve has no branches. So small numbers are
+   passed as literals, with early exercise and without: a single function for both took up to 1.19 times as long
+   (docs/pde_notes.md). */
 template <int k, int early>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {

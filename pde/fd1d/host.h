@@ -28,7 +28,7 @@
 enum { fd1d_lanes = 64 / (int)sizeof(tb_real) }; /* interleaved problems: 64 bytes of values for each point */
 
 /* A worker's memory: the tables of its problems, and arrays in which point i of problem b is at
-   [i fd1d_lanes + b]. Lanes of zeros precede the first point and follow the last. */
+   [i fd1d_lanes + b]. fd1d_lanes zeros precede the first point, and as many follow the last. */
 typedef struct {
     const fd_batch *batch;
     fd1d_tables h[fd1d_lanes];
@@ -40,8 +40,9 @@ typedef struct {
     int given[fd1d_lanes];             /* the largest magnitude that the march is given */
     fd_status status[fd1d_lanes];
     tb_real *u, *z, *right, *more, *rest, *multiplier; /* see fd1d_p_host_first; z: a first stage's values; multiplier:
-                                                          times dt */
-    tb_real *row[2][4];                                /* [end][..]: below, above, kill and source there */
+                                                          that of exercise, times dt */
+    tb_real *row[2][4];                                /* [end][..]: a step's below, above, kill and source at its start
+                                                          (0) and its end (1) */
     tb_real *a, *pivot, *upper;                        /* the factored matrix: a, reciprocals of pivots, factors of
                                                           back substitution */
 } fd1d_p_host;
@@ -67,7 +68,7 @@ TB_HOST size_t fd1d_p_host_lay_out(const fd_batch *batch, unsigned char *memory,
     return used + fd1d_lanes * each + arrays * array;
 }
 
-/* Copies the rows at the start and the end of step k to the arrays; those of a time-independent model only once. */
+/* Stores the rows at the start and the end of step k in the arrays; those of a time-independent model only once. */
 TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
 {
     for (int b = 0; b < fd1d_lanes; b++) {
@@ -137,8 +138,8 @@ FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
         for (int b = 0; b < fd1d_lanes; b++) before[b] = y[i * fd1d_lanes + b] -= upper[i * fd1d_lanes + b] * before[b];
 }
 
-/* Sets the right-hand sides at faces whose value is given; the solution is the difference from `from`. Eliminates the
-   third points of FD_DEGENERATE faces from the right-hand sides. */
+/* Sets the right-hand sides at faces whose value is given; the solution is the difference from `from`. At FD_DEGENERATE
+   faces, does for the right-hand side what the elimination of the third point did for the matrix. */
 TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_real *right)
 {
     for (int b = 0; b < fd1d_lanes; b++)
@@ -270,8 +271,8 @@ TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
         w->u[i * fd1d_lanes + b] = h->rest[i], w->multiplier[i * fd1d_lanes + b] = h->multiplier[i];
 }
 
-/* Returns the first point of problem b whose value is not finite. Leaves the largest magnitude of the values before it
-   in *largest. */
+/* Returns the first point of problem b whose value is not finite, or FD_P_NONE. Leaves the largest magnitude of the
+   values before it in *largest. */
 TB_HOST int fd1d_p_host_lost(const fd1d_p_host *w, int b, int *largest)
 {
     *largest = 0;
@@ -375,8 +376,8 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
    Returns  FD_OK; for a refused call, as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null
             pointer or misaligned memory, or FD_NO_ROOM: each problem then holds that status and, if the batch's sizes
             are valid, NaN
-   Cost     with European exercise, a step of one stage takes five loops over the points if terms and slopes do not
-            change; they are vectorised across problems */
+   Cost     with a time-independent model and European exercise, a step of one stage takes five loops over the points
+            if given slopes do not change; they are vectorised across problems */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {

@@ -37,7 +37,7 @@ static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan)
             trid_p_batch_as_interleaved<bounds>(plan) != trid_p_lines_are_interleaved(plan.lines));
 }
 
-/* Returns the rows of a call as arrays. For one matrix shared by all systems, stride and jump are 0. */
+/* Returns the rows of a call as arrays. One matrix shared by all systems is contiguous, and has stride and jump 0. */
 template <class tb_real>
 static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines &lines, int flags, const tb_real *a,
                                                                 const tb_real *b, const tb_real *c)

@@ -151,8 +151,9 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
     __syncthreads();
 }
 
-/* Solves systems of n <= k*lanes rows, each with some lanes of a warp, or of n <= 32*k*warps rows, each with a block.
-   With method shared, a block loads the one matrix into shared memory, and its warps then take tile after tile. */
+/* Solves (with method factor: factors) systems of n <= k*lanes rows, each with some lanes of a warp, or of
+   n <= 32*k*warps rows, each with a block. With method shared, a block loads the one matrix into shared memory, and its
+   warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
 TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)

@@ -12,8 +12,9 @@
     TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), t)
 #define TRID_P_BATCH_SPAN(tb_real, systems, parts) TRID_P_BATCH_SLOT(tb_real, systems, parts, (systems) * (parts))
 
-/* Whether all devices that run a version of the code (10 * major + minor) have clusters and 227 KiB of shared memory
-   per block, enough to pipeline every tile. In such code, kernels that only other devices launch are left empty. */
+/* Whether all devices of a compute capability (`version`, 10 * major + minor) have clusters and 227 KiB of shared
+   memory per block, enough to pipeline every tile. In code for it, kernels that only other devices need are left empty.
+   If the driver compiles such code for another device, that one does without these kernels. */
 #define TRID_P_BATCH_SHARED_BYTES (227 * 1024)
 #ifndef TRID_P_BATCH_ALWAYS_PIPELINED
 #if defined __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1201
@@ -22,8 +23,8 @@
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) ((version) >= 90 && (version) < 120)
 #endif
 #endif
-/* Returns whether the program may also be compiled for versions that other devices run. If not, kernels for such
-   devices are not compiled. A compiler that does not list the versions counts as compiling for others. */
+/* Returns whether the program may also be compiled for other compute capabilities. If not, the kernels that only those
+   need are not compiled. A compiler that does not list what it compiles for counts as compiling for others. */
 constexpr bool trid_p_batch_has_elsewhere()
 {
 #ifdef __CUDA_ARCH_LIST__

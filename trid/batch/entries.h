@@ -2,8 +2,8 @@
    trid_device_query.
 
    In CUDA C++, launches take bounds as template arguments: trid_batch_solve_f32<137>. For C, for C++ without a
-   CUDA compiler, and for shared libraries they are functions with C linkage: one file with TRID_BATCH_IMPLEMENTATION
-   defines them, and all other files declare them.
+   CUDA compiler, and for shared libraries they are functions with C linkage: one CUDA file, with
+   TRID_BATCH_IMPLEMENTATION, defines them, and the files in C or C++ that call them declare them.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
@@ -41,7 +41,7 @@ extern "C++" {
 #endif
 /* Asks the CUDA runtime what launches need to know about the current device.
    Leaves   the answers in *device. They hold while the same device is current, for launches in the same source file
-            (from C: for all launches); launches in other source files ignore them
+            (with C linkage: for all launches); launches in other source files ignore them
    Returns  TRID_BATCH_OK or TRID_BATCH_LAUNCH_FAILED
    Cost     a few calls to the CUDA runtime for each cluster size, 1 to 16 blocks */
 TRID_P_BATCH_LINKED trid_device_query(trid_device *device) TRID_P_BATCH_CALLS(trid_p_batch_query, (device))

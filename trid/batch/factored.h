@@ -9,10 +9,10 @@
                                  depends only on the matrix; then the rest, for one right-hand side
      open_ring(), solve_ring()   the same for both recurrences of a periodic system
      turns()                     whether partitions take turns in a recurrence of a periodic system, which open_ring()
-                                 kept at keep (down the rows) or keep + up_at (up). Not called if up_at is 0: then there
-                                 is no room for both, and open() keeps one after the other
+                                 kept at keep (down the rows) or keep + up_at (up). Not called if up_at is 0: then
+                                 open() opens each recurrence again before it is used
      pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
-                                 them
+                                 them; without such a thread, a number that nobody uses
      known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
                                  elements and threads that read them
      aside()                     a place in shared or local memory for a number of the thread's row j */
@@ -54,7 +54,8 @@ struct trid_p_batch_in_warp {
     }
 };
 /* Threads that share a system meet in shared memory; those with neighbouring partitions are `systems` threads apart.
-   They are some of a block with interleaved systems or, if parts is 0, all of a block with one contiguous system. */
+   They are some threads of a block that holds interleaved systems or, if parts is 0, all threads of a block that holds
+   one contiguous system. */
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
     static constexpr int up_at = 0;
@@ -137,8 +138,8 @@ TB_D int trid_p_batch_across(int flags, int n, int periodic)
 }
 
 /* Opens a periodic system's ring. The system's last row and last column are left out of the factors: the n-1 rows
-   before are an ordinary system. The same factors solve the transposed system; the product with r then comes last, and
-   the ring holds x before that product.
+   before are an ordinary system. The same factors solve the transposed system; then r multiplies last, and the ring
+   holds x before that product.
    Returns  c of row n-2, in the thread that holds it */
 template <class scope_type, class tb_real, int k>
 TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
@@ -221,7 +222,8 @@ struct trid_p_batch_recurrences {
     int turns[2];
 };
 
-/* Opens both recurrences. If a ring's last unknown has a bad pivot, the thread with row 0 sets *met to n if it is 0. */
+/* Opens both recurrences. If *met is 0 and a ring's last unknown has a bad pivot, the thread with row 0 sets *met to
+   n. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int periodic,
                             const trid_p_batch_equations<tb_real, k> &own, trid_p_batch_recurrences<tb_real> *both,
@@ -354,7 +356,7 @@ TB_D void trid_p_batch_store_factors(const trid_p_batch_plan &plan, const trid_p
 }
 
 /* Solves a contiguous tile or, with `factor`, factors it. Reads the matrix once for all right-hand sides, and loads the
-   next of these while it solves for one. The hybrid is compiled only where that costs other solves little. */
+   next right-hand side while it solves for one. The hybrid is compiled only where that costs other solves little. */
 template <class of, class tb_real, int factor, int periodic>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
                                const trid_p_batch_lu_rows<tb_real, factor, periodic> &rows, const tb_real *d,

@@ -291,8 +291,9 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, co
     return TRID_BATCH_OK;
 }
 
-/* Begins the call. Unless `whole` is set, cuts each system into parts, the largest power of two: up to 32 of at least
-   two rows or, if interleaved, up to 8 of at least 16 rows, so that a warp takes neighbouring systems. */
+/* Begins the call. Unless `whole` is set, cuts each system into as many parts as it can, a power of two: at most 32
+   parts of at least two rows or, if interleaved, at most 8 of at least 16 rows, so that a warp takes neighbouring
+   systems. */
 template <class tb_real>
 static int trid_p_batch_begin_cut(trid_p_batch_cut<tb_real> *cut, int whole = 0)
 {
@@ -387,7 +388,8 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
             trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. If one share holds all systems,
             one rank solves all reduced systems, or neighbours exchange the rows of f and z
    Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE also
-            means share < 1; TRID_BATCH_OVERLAP also means that two arrays of the interface share an element
+            means share < 1; TRID_BATCH_OVERLAP also means that an array of the interface shares an element with
+            another, or lies between elements of a, b, c or d
    Cost     one pass: reads a, b, c, d once (SHARED: d), and writes 6 numbers a system, for any n. Interleaved: lanes
             access neighbours in memory; otherwise each of up to 32 threads takes neighbouring rows of a system. SHARED,
             interleaved, n <= 1024: a block factors the matrix once; a row then costs 3 operations, no reciprocal
@@ -406,7 +408,7 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
 /* Expands partitions whose first and last unknowns are known. `ends` holds them, laid out as interface_d was.
    Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 of the matrix and of d are not used. Flags:
             TRID_BATCH_EXPAND_FLAGS, which exclude FIRST and LAST
-   Returns  as trid_batch_interface_reduce
+   Returns  as trid_batch_interface_reduce; TRID_BATCH_OVERLAP also means that `ends` lies between elements of x
    Cost     as trid_batch_solve: five arrays moved (SHARED: two). But all systems that no block or cluster holds are
             solved in chunks, also with step 1: nine (SHARED: three). A whole distributed solve without chunks moves 9
             (SHARED: 3); if it stored the eliminated rows in between, it would move 11 (SHARED: 4)

@@ -35,8 +35,9 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_rea
     return TRID_P_BATCH_NO_ROW;
 }
 
-/* Solves interleaved systems of n <= k*parts rows, in clusters of up to k*parts rows a block. A pipelined block takes
-   one tile after another, and requests rows `burst` at a time, once those of the tile before are in registers. */
+/* Solves interleaved systems of n <= k*parts rows; a cluster solves systems of up to k*parts rows for each of its
+   blocks. A pipelined block takes one tile after another. It requests rows `burst` at a time, once the same rows of the
+   tile before are in registers. */
 template <int pivoted, class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -138,11 +139,12 @@ struct trid_p_batch_tiling {
    thread's rows at a time. All else is requested at once. Bursts of two save time where 256 rows are factored, or
    solved from factors, unless systems are periodic; with fewer rows they cost time.
 
-   In clusters of blocks with 8 partitions tiles have rows of 256 bytes; the table has them where that is faster than
-   narrower tiles. One block is faster up to 160 rows (single precision: 192), where the second block of a cluster would
-   be at least half idle. With 22 rows a thread more bytes are in flight and fewer blocks share a system; the table has
-   them where that is faster. They leave no room for the old x: with ADD, later entries serve. If 16 blocks have no
-   room for the messages that they exchange (pivoted, with ADD), fewer blocks of 32 partitions take over. */
+   Clusters whose blocks have 8 partitions take tiles with rows of 256 bytes; the table has such clusters where they are
+   faster than clusters with narrower tiles. One block is faster up to 160 rows (single precision: 192), where the
+   second block of a cluster would be at least half idle. With 22 rows a thread, more bytes are in flight and fewer
+   blocks share a system; the table has entries with 22 rows where that is faster. These leave no room for the old x:
+   with ADD, later entries serve. If 16 blocks have no room for the messages that they exchange (pivoted, with ADD),
+   fewer blocks of 32 partitions take over. */
 struct trid_p_batch_tilings : trid_p_batch_how {
     static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu | factored;
     static constexpr trid_p_batch_tiling rows[] = {
@@ -205,10 +207,10 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serve
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows that a cluster holds */
 #endif
 #ifndef TRID_P_BATCH_MANY_TILES
-#define TRID_P_BATCH_MANY_TILES 32 /* for each wide cluster, at least: with fewer, the last tiles leave many idle */
+#define TRID_P_BATCH_MANY_TILES 32 /* for each wide cluster, at least: with fewer, many clusters idle at the end */
 #endif
 #ifndef TRID_P_BATCH_NARROW_TILES
-#define TRID_P_BATCH_NARROW_TILES 2 /* for each block that runs at the same time, at most */
+#define TRID_P_BATCH_NARROW_TILES 2 /* for each block that runs at the same time, at most, unless a group is narrow */
 #endif
 
 /* Launches a shape: clusters of `blocks` blocks if it is one for clusters; else a block for each tile, but if it is

@@ -9,10 +9,10 @@
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
-   at most of_links links, each warp of the block solves all of them. The block still has its rows and solves for their
-   unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is left over.
-   If systems have more than of_links links, these are then solved as systems in the same way. A last launch reads again
-   the partitions that were left over. Kernels that have nothing to do return at once.
+   at most of_links partitions, each warp of the block solves all of its links. The block still has its rows and solves
+   for their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is
+   left over. The links of systems with more partitions are then solved as systems in the same way. A last launch reads
+   again the partitions that were left over. Kernels that have nothing to do return at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
@@ -32,7 +32,7 @@ struct trid_p_batch_partitions {
         k = words * vector,
         threads = TRID_P_BATCH_PARTITION_THREADS, /* of a block, at most */
         most_warps = threads / 32,
-        of_links = 32 * TRID_P_BATCH_LINKS /* the most links of a system that a warp can solve */
+        of_links = 32 * TRID_P_BATCH_LINKS /* the most partitions of a system whose links a warp can solve */
     };
     trid_p_batch_plan plan;
     int warps, rows;   /* of a partition */
@@ -551,7 +551,7 @@ static int trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work,
     return trid_p_batch_clear_worst(work.plan, layout.worst, work.stream, &parts->worst);
 }
 
-/* Launches contiguous systems, the caller's or the links of `above`. If a system has more links than a warp can solve,
+/* Launches contiguous systems, the caller's or the links of `above`. If a warp cannot solve all links of a system,
    they form a system that is launched in the same way. */
 template <class tb_real>
 static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &work,

@@ -49,7 +49,7 @@ struct trid_p_batch_tiles;
 /* What a thread has of a tile: rows of one system. */
 struct trid_p_batch_place {
     long long at, system; /* offset of its first row; the system's index */
-    int valid;            /* rows, up to the system's end */
+    int valid;            /* rows from the first one to the system's end: perhaps more than k; 0 or less: none */
     int in_batch;         /* whether there is such a system */
 };
 /* Returns what a thread has of system `line` of tile `index`: rows from `first` on. joins: tiles may join groups. */

@@ -136,8 +136,8 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             launch left nonzero, and those that share a warp or a tile with one of them; it excludes ADD, and x must not
             be d. The solved systems' status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     as trid_batch_solve in memory, but always nine arrays (ADD: ten) if n elements exceed 16 KiB (if step is not
-            1: if n exceeds 1024 or, interleaved, what clusters hold). In interleaved systems, each element is a
+   Cost     memory traffic as trid_batch_solve, but always nine arrays (ADD: ten) if n elements exceed 16 KiB (if step
+            is not 1: if n exceeds 1024 or, interleaved, what clusters hold). In interleaved systems, each element is a
             separate access on devices before 8.0, on devices without clusters beyond 512 rows, and where a block may
             have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows 170 (202); up to 16
             rows 144 (176), or 136 (168) in double precision

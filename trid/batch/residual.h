@@ -118,7 +118,7 @@ TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot 
 }
 
 /* Leaves in *left x of the row before the thread's first, or 0 if the system has none, and in *right x of the row after
-   its last. The caller sets *right to 0 beyond the system: 0 times another system's NaN is NaN. border: 2 per warp. */
+   its last. The caller sets *right to 0 beyond the system: 0 times another system's NaN is NaN. border: two a warp. */
 template <int scope, class tb_real>
 TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const tb_real *x,
                               tb_real *left, tb_real *right, tb_real *border)

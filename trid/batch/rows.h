@@ -22,7 +22,8 @@ struct trid_p_batch_spot {
     long long system, at; /* the system's index; where the warp's elements begin in d and x */
 };
 
-/* Returns where lane `lane` works. In the scope block its warp is number `warp` of `warps` that share a system. */
+/* Returns where lane `lane` works. In the scope block its warp has part `warp` of the rows of a system, each part of
+   32 k rows; in a full tile there are `warps` parts. */
 template <int scope, int layout>
 TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch_plan &plan,
                                             const trid_p_batch_tile &tile, int warp, int lane)
@@ -277,6 +278,7 @@ TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *
     }
 }
 
-/* Warps of a block that takes chunks (long.h): few, because small blocks fill a multiprocessor better if threads have
-   many registers, and because what checked solves keep must fit in a block's default 48 KiB of shared memory. */
+/* Warps of a block that takes chunks (long.h, pivoted.h): few, because small blocks fill a multiprocessor better if
+   threads have many registers, and because what checked solves keep must fit in a block's default 48 KiB of shared
+   memory. */
 #define TRID_P_BATCH_WARPS(tb_real) (sizeof(tb_real) == 8 ? 2 : 4)

@@ -39,8 +39,8 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
             at most 128 partitions, or else in five or more if no coupling between the last unknowns of neighbouring
             partitions exceeds a unit roundoff. All other systems: nine arrays (ADD: ten), in three launches or more. A
             report on systems that are cut takes one launch more
-   Error    as trid_warp_hybrid. In long systems with step 1, the couplings of a partition's last unknown to those above
-            and below it are dropped if both are at most a unit roundoff of the diagonal */
+   Error    as trid_warp_hybrid. In long systems with step 1, the couplings of a partition's last unknown to those of
+            the partitions above and below are dropped if both are at most a unit roundoff of the diagonal */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)

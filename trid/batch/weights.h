@@ -24,6 +24,7 @@ TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, 
         if (sides & 2) sum[1] += wv[j] * r[j];
     }
 }
+/* Adds the products of rows `from`, `from + parts`, .. below `to`. */
 template <class tb_real, int sides>
 TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, const tb_real *v, long long matrix_step,
                              const tb_real *d, long long step, tb_real *sum)
@@ -68,7 +69,7 @@ TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_bat
             const long long at = one_matrix ? 0 : trid_p_batch_matrix_at(plan, from, p, 0);
             const tb_real *u = one_matrix ? kept : from.a + at, *v = one_matrix ? kept + 1 : from.b + at,
                           *right = d + p.at;
-            if (first + last > n) {
+            if ((unsigned)first + (unsigned)last > (unsigned)n) { /* the sum may be 2^31 */
                 trid_p_batch_weigh<tb_real, 3>(own.part, n, parts, u, v, matrix_step, right, step, sum);
             } else {
                 trid_p_batch_weigh<tb_real, 1>(own.part, first, parts, u, v, matrix_step, right, step, sum);
