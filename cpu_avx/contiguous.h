@@ -369,8 +369,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(int systems, const cpu_avx_p_plan *plan
     }
 }
 
-/* Does the same for whole systems from memory. In double precision with AVX-512 a call is faster there than inlined code,
-   which is faster in cache, in single precision and with other sets. */
+/* Does the same for whole systems from memory. In double precision with AVX-512 a call is faster there than inlined
+   code, which is faster in cache, in single precision and with other sets. */
 CPU_AVX_CALL void cpu_avx_p_block_back_far(const cpu_avx_p_plan *plan, const cpu_avx_p_tile *behind, long long j,
                                            const cpu_avx_real *slot, cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
 {
