@@ -64,7 +64,7 @@ TB_HD tb_real fd_p_apply_mixed(const fd_cell *cell, const fd_terms *terms, const
 /* Returns `mixed` * F_0 + `own` * (F_1 + F_2 (+ F_3)) at a point, without the faces' terms, from the values around it,
    as fd_p_apply_mixed takes them. The host (fd_p_host_mixed) and the marching kernel of device_x.h form mixed terms in
    ways of their own.
-   Cost     with three factors it reads 19 values; about 50 operations for all mixed terms and 30 for the others */
+   Cost     with three factors it reads 19 values; about 55 operations for all mixed terms and 30 for the others */
 TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
 {
     const tb_real before[3] = {v[12], v[10], v[4]}, after[3] = {v[14], v[16], v[22]};
