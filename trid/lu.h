@@ -471,8 +471,9 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
     return trid_lane_status(k * rank, k, n, k * lanes, status, 0);
 }
 
-/* Begins a solve with factors. d holds rows `first` .. `first + k - 1` of `full`. Zeroes its rows from n on, and
-   divides the others by the pivots. For the transposed system, trid_p_lu_end divides instead. */
+/* Begins a solve with factors. d holds rows `first` .. `first + k - 1`; the lanes of the system hold `full` rows in
+   all. Zeroes d in rows from n on, and divides the others by the pivots. For the transposed system, trid_p_lu_end
+   divides instead. */
 TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, const tb_real *r, tb_real *d)
 {
     TB_UNROLL
@@ -538,7 +539,7 @@ TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_re
 }
 
 /* Solves a recurrence for `sides` right-hand sides, as trid_warp_lu_solve_precomputed does.
-   Needs    down the rows l and keep of trid_warp_lu_precompute, as m and keep; upwards u and keep + 5 stride */
+   Needs    m and keep from trid_warp_lu_precompute: l and keep or, with `up`, u and keep + 5 stride */
 TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, int steps, const tb_real *m,
                                            const tb_real *keep, int stride, tb_real *d)
 {

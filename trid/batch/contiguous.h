@@ -371,7 +371,7 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
     for (plan.lanes_log2 = 0; 1 << plan.lanes_log2 < lanes;) plan.lanes_log2++;
     plan.magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
     int layout = plan.lines.systems % (32 / lanes) ? trid_p_batch_how::contiguous : trid_p_batch_how::full;
-    if constexpr ((method & trid_p_batch_how::checks) != 0) { /* they access full tiles in pieces of 16 bytes */
+    if constexpr ((method & trid_p_batch_how::checks) != 0) { /* checked solves access full tiles 16 bytes at a time */
         const size_t places = (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)work.d | (size_t)work.x;
         const long long apart = (plan.lines.stride | plan.lines.jump) * (int)sizeof(tb_real);
         if ((places | (size_t)apart) % 16) layout = trid_p_batch_how::contiguous;
@@ -383,7 +383,8 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
                                                           rows);
 }
 
-/* Launches systems of either layout that need no scratch. Contiguous ones take the shapes of method `in_rows`. */
+/* Launches the kernel for systems of either layout that need no scratch. Contiguous ones take the shapes of method
+   `in_rows`. */
 template <int method, class bounds, int in_rows = method, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
