@@ -26,8 +26,8 @@
 #endif
 #endif
 /* Returns whether the program is compiled for any compute capability for which TRID_P_BATCH_ALWAYS_PIPELINED is 0. If
-   not, the kernels that only such capabilities need are not compiled. A compiler that does not list what it compiles for
-   counts as compiling for one. */
+   not, the kernels that only such capabilities need are not compiled. A compiler that does not list what it compiles
+   for counts as compiling for one. */
 constexpr bool trid_p_batch_has_elsewhere()
 {
 #ifdef __CUDA_ARCH_LIST__
