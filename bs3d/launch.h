@@ -3,15 +3,15 @@
 
 enum {
     BS3D_P_PAD = 4,            /* columns on each side of a tile in shared memory; at most two are used */
-    BS3D_P_RING_SLOTS = 4,     /* slots of a ring */
+    BS3D_P_RING_SLOTS = 4,     /* slots of a bs3d_p_ring */
     BS3D_P_MOST_PREFETCH = 3,  /* planes that implicit2's downward sweep prefetches, if shared memory allows */
     BS3D_P_PREFETCH = 3,       /* planes that implicit3 prefetches */
-    BS3D_P_PLANE_WEIGHTS = 12, /* numbers that a sweep needs for a plane */
+    BS3D_P_PLANE_WEIGHTS = 12, /* room for the numbers that a sweep keeps for a plane */
     BS3D_P_MARGIN = 4,         /* rows before and after those of the job; beyond the grid they are zeros */
     BS3D_P_ROW_TABLE = 1096,   /* rows in the table of an axis: 1024, halos of 32 on each side, margins */
     BS3D_P_PARTITIONS = 8,     /* the most partitions of a z system in one slab */
     /* Offsets in the tables: rows of the axes, factors of their matrices, numbers of PCR or scan steps in x and y. */
-    BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE, /* twice, for the sweeps upward and downward */
+    BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE, /* twice: for elimination upward and, in implicit3, downward */
     BS3D_P_REDUCED = 8 * BS3D_P_ROW_TABLE,    /* within them: the factors of the reduced system */
     BS3D_P_Z_SIZE = BS3D_P_REDUCED + 8 * BS3D_P_MOST_REDUCED,
     BS3D_P_X_FACTORS = BS3D_P_Z_FACTORS + 2 * BS3D_P_Z_SIZE,
@@ -47,8 +47,8 @@ TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n
 }
 
 /* Waits for the preceding kernel to end. A kernel that may begin early (trid_launch_with) must call this before it
-   reads what the preceding one writes, or writes what that one accesses. Compiled for less than compute capability
-   9.0, a kernel cannot wait and does not begin early (trid_compiled_for). */
+   reads what the preceding one writes, or writes what that one accesses. A kernel compiled for a compute capability
+   below 9.0 cannot wait, and does not begin early (trid_compiled_for). */
 TB_D void bs3d_p_grid_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -72,7 +72,7 @@ TB_D void bs3d_p_launch_dependents(void)
 /* A barrier for all threads of the block, split in two. After bs3d_p_barrier_wait all threads see what any thread wrote
    before its bs3d_p_barrier_arrive; work between the two calls delays no other thread. The barrier is an mbarrier in
    shared memory. All threads must meet once (at a __syncthreads, say) between its initialisation and the first arrival.
-   On devices below compute capability 8.0, and under the emulator, all threads meet in bs3d_p_barrier_arrive. */
+   In code for compute capabilities below 8.0, and under the emulator, all threads meet in bs3d_p_barrier_arrive. */
 TB_D void bs3d_p_barrier_init(unsigned long long *barrier, int threads)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800

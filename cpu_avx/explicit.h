@@ -142,8 +142,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, i
     partitions[2 * (ptrdiff_t)k + (m->n - 1) % k][(m->n - 1) / k] = 0;
 }
 
-/* Alternates between as many options as fit CPU_AVX_P_TURN_BYTES and the work, at most CPU_AVX_P_TURNS: while the last
-   rows of one option wait for each other, the next option begins. */
+/* Alternates between as many options as fit into CPU_AVX_P_TURN_BYTES and into the work, but at least one and at most
+   CPU_AVX_P_TURNS: while the last rows of one option wait for each other, the next option begins. */
 CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
     const int k = cpu_avx_p_partition_rows(m->n, 2);
@@ -208,7 +208,7 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
     if (CPU_AVX_SIZE == 8) sum[reach] = sum[reach] + u;
 }
 
-/* Makes a sweep of composed steps in place, column after column of the band: 2*reach+1 rows are in flight, and one
+/* Makes a composed step in place, in one sweep, column after column of the band: 2*reach+1 rows are in flight, and one
    load of a value of u serves its products for all of them. A partition's contributions to its neighbours' rows cross
    lanes. Those to the partition below are complete first and wait in `halo`; those to the partition above are complete
    last. */
@@ -321,8 +321,8 @@ CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
-   options. But `lanes` options take 5 vectors per row at once: with AVX-512 they exceed 32 KB of first-level cache from
-   103 rows on.
+   options. But `lanes` options take 5 vectors per row at once: with AVX-512 they exceed 32 KiB of first-level cache
+   from 103 rows on.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
    Cost     3 FMA, 6 loads and a store for each row and step; each array is transposed once, and u also back */
 CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
@@ -338,8 +338,8 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
    would multiply points outside the grid are not read.
    Needs    1 <= reach <= 32; work of cpu_avx_explicit_bytes(n, reach, threads) bytes; otherwise as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
-   Cost     2*reach+1 FMA, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and sweep; 2*reach
-            shuffles a sweep. A reach above 8 is rounded up to a multiple of 4
+   Cost     2*reach FMA, a product, a sum, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and
+            sweep; 2*reach shuffles a sweep. A reach above 8 is rounded up to a multiple of 4
    Error    in single precision one rounding of u per sweep, two in the first rows of a partition, since the products
             are summed before they are added to u; in double precision at most reach+2 roundings */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,

@@ -249,7 +249,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rotate_down(cpu_avx_vec v)
 }
 
 /* Returns the sum of all v[l].
-   Cost     log2 lanes moves between lanes, and as many additions */
+   Cost     log2 lanes calls of cpu_avx_down, and as many additions */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 {
     CPU_AVX_P_UNROLL
@@ -259,12 +259,12 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
 
 /* Returns the reciprocal 1 / v[l].
    Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits and one correction; at most
-            1.61, 0.51 and 0.6 ulp. Measured on Zen 4 over all significands: 1.55, 0.50 and 0.53 ulp, and a mean of at
-            most 0.003 ulp, so results do not drift over many time steps. 0, subnormals whose reciprocal overflows,
-            infinities and NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from about 2^126 on give
-            0; cpu_avx_check sees both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a division, within 0.5 ulp. In
-            f64 an approximation with two Newton steps is 1.7 times as fast alone, but takes 1.4 times as long in an
-            elimination */
+            1.61, 0.51 and 0.6 ulp. Measured on Zen 4 over all significands: at most 1.55, 0.50 and 0.53 ulp. The mean
+            of the signed errors is at most 0.003 ulp, so results do not drift over many time steps. 0, subnormals whose
+            reciprocal overflows, infinities and NaN give NaN. In AVX and AVX2 any subnormal gives NaN, and numbers from
+            about 2^126 on give 0; cpu_avx_check sees both. In f64, NEON, plain C and with CPU_AVX_EXACT_RCP: a
+            division, within 0.5 ulp. In f64 an approximation with two Newton steps is 1.7 times as fast alone, but
+            takes 1.4 times as long in an elimination */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 {
 #if CPU_AVX_P_RCP_BITS == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_SIZE == 8
@@ -281,9 +281,9 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 
 /* Returns `sound` with a mark in each lane whose pivot or reciprocal is 0, infinite or NaN. The caller starts with 0,
    and passes the result on from row to row.
-   Cost     2 FMA: 1 - pivot * reciprocal is a few ulp for a sound pivot, and 1, infinite or NaN for a bad one. A sum of
-            squares keeps these values. A test whether the product is finite would miss a reciprocal that underflowed
-            to 0. Plain C tests both numbers in each lane instead */
+   Cost     2 FMA (in AVX 2 products and 2 sums): 1 - pivot * reciprocal is a few ulp for a sound pivot, and 1, infinite
+            or NaN for a bad one. A sum of squares keeps these values. A test whether the product is finite would miss a
+            reciprocal that underflowed to 0. Plain C tests both numbers in each lane instead */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, cpu_avx_vec reciprocal)
 {
 #ifndef CPU_AVX_P_REGISTER
@@ -371,8 +371,8 @@ CPU_AVX_INLINE int cpu_avx_p_clip(long long n)
     return n < 0 ? 0 : n < cpu_avx_lanes ? (int)n : cpu_avx_lanes;
 }
 
-/* Copies the columns of rows that are pitch elements apart to vectors: column j to `to[j step]`. Lanes beyond the rows
-   become 0. */
+/* Copies each column of an array, whose rows are pitch elements apart, to a vector: column j to `to[j step]`. Lanes
+   beyond the rows become 0. */
 CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
                                        cpu_avx_vec *to, ptrdiff_t step)
 {

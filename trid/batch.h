@@ -50,8 +50,8 @@
 
    Common to all launches:
      Stability  No pivoting, except in trid_batch_pivoted: safe for matrices that are diagonally dominant, or nearly so
-                (trid_host_dominance). A pivot that is zero or not finite is reported (status). A pivot that is tiny but
-                not zero is not reported: its errors show in the residual of trid_batch_checked.
+                (trid_host_dominance). A pivot that is zero or not finite is reported (status). A tiny pivot whose
+                reciprocal is finite is not reported: its errors show in the residual of trid_batch_checked.
      Options    a trid_batch_options, or null
      Returns    an enum trid_batch_status, 0 for a successful launch. The options' status reports failures on the
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
@@ -62,9 +62,9 @@
      Neighbours A system's results are the same, to the last bit, whatever the other systems hold, with one exception:
                 after trid_batch_refined, _pivoted and _several the last digits of x and of the residual (and so a
                 status of n + 1) may depend on the systems that share its warp or tile. This happens only if n <= 256,
-                or in the kernels for interleaved systems. Systems that share a warp or a tile are in the same group
-                and, numbered from 0 within it, have the same quotient number / 32 (in those kernels number / 128). If
-                groups have one system each, or continue one another (jump = systems*stride), they count as one group.
+                or in the kernels for interleaved systems. Systems that share a warp or a tile are in the same group,
+                and their numbers s in it have the same s / 32, rounded down (in those kernels s / 128). If groups have
+                one system each, or continue one another (jump = systems*stride), they count as one group.
      Empty      no systems or n = 0: no kernel is launched, and only `failed` and reach are written. Pointers may be
                 null, except reach. (If there are systems, partitions with n = 0 are refused: TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
@@ -115,7 +115,8 @@ enum trid_batch_status {
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, more than n rows to weigh, n above 2^30, elements or
                                      offsets beyond 2^56, 2^31 or more tiles or chunks, or systems that the template
                                      arguments leave out */
-    TRID_BATCH_OVERLAP = -3,      /* two elements of a result coincide, or one of a result and one of another array */
+    TRID_BATCH_OVERLAP = -3,      /* two elements of an array coincide, a result shares an element with another array,
+                                     or one array lies between elements of another (Arrays, above) */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */
     TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is null although needed, off its alignment, or less than trid_batch_scratch
@@ -155,7 +156,7 @@ enum {
 /* The kernels that a launch compiles, in C++: trid_batch_solve_f32<137>(...) compiles kernels only for n up to 137,
    <137, 137> only for n = 137; any other n is a bad size. A third argument leaves out a layout: its systems are still
    solved, slowly, up to n = 1024; longer ones are a bad size. There are two exceptions. trid_batch_pivoted always
-   compiles the contiguous kernels, which then solve interleaved systems of any n. trid_batch_interface_reduce,
+   compiles the contiguous kernels, and solves both layouts for every n in the bounds. trid_batch_interface_reduce,
    _reduce_rows, _factor and _weigh take no bounds. */
 enum {
     TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step does not exceed their stride */

@@ -1,5 +1,6 @@
 /* products.h - a room of adi2d.h, read once for each model and precision: steps that are products of factors, on chip.
-   One array holds u; between products that join (adi2d_p_continues) it holds z' instead (adi2d_p_may_be_product).
+   One array holds u, and during a step z and then y (adi2d_p_may_be_product). It holds z' instead of u between two
+   steps if the second begins with z' (adi2d_p_continues).
    MIT licence, see LICENSE. */
 
 /* Computes z = (1 + size A_2) u. */
@@ -48,7 +49,7 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *shared, unsig
             tb_real number[fd_p_numbers_x][adi2d_p_piece], *d = r.d + q * adi2d_p_piece;
             TB_UNROLL
             for (int e = 0; e < adi2d_p_piece; e++) d[e] = 0;
-            /* What a lane without a valid line would load, other lanes are writing. */
+            /* Other lanes may be writing what a lane without a valid line would load. */
             if (l.valid) transpose_unpack(*adi2d_p_piece_of(row, l.within, q), d);
             adi2d_p_number_pieces(h, memory, l.within, q, number);
             TB_UNROLL

@@ -113,7 +113,7 @@ FD_P_INLINE void fd_p_host_down(const fd_p_host *h, int axis, int lines, const f
     }
 }
 
-#ifdef __clang__ /* which warns of loops after FD_P_APART that it does not vectorise: at faces, and under sanitizers */
+#ifdef __clang__ /* which warns about loops after FD_P_APART that it does not vectorise: at faces, under sanitizers */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
@@ -133,8 +133,8 @@ FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_l
 }
 
 /* Transposes the first 8 x 8 of rows x columns numbers, in registers if there are that many and the compiler has
-   shuffles. Where l and v differ in a round's bit, the round exchanges lane l of vector v with lane l ^ bit of vector
-   v ^ bit. */
+   shuffles: in three rounds, with bit = 1, 2 and 4. If the bit is set in just one of l and v, the round exchanges lane
+   l of vector v with lane l ^ bit of vector v ^ bit. */
 FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                            tb_real *FD_P_RESTRICT to, size_t to_row)
 {
@@ -312,7 +312,7 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, i
         fd_p_host_back(h, axis, &of);
         return;
     }
-    for (int m = 0; m < h->n[2]; m++) { /* a line along a face whose values are given */
+    for (int m = 0; m < h->n[2]; m++) { /* lines in a face of y whose values are given */
         const size_t row = (size_t)m * stride;
         for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + of.from[row + (size_t)b];
         if (ends && h->t.problem->exercise != FD_EUROPEAN) fd_p_host_exercise(h, step, lines, i, j, m, to + row);

@@ -15,7 +15,7 @@ typedef struct {
     double from, to;
     int changes; /* whether coefficients or given slopes along any axis may differ between its start and its end */
 #if FD_FACTORS == 2
-    int product;     /* whether it is taken as a product of factors (adi2d_p_find_products) */
+    int product;     /* whether it can be taken as a product of factors (adi2d_p_find_products) */
     int open, close; /* for a product: whether it begins with u, not with the z' of the step before it; whether it
                         leaves u, not z' (adi2d_p_join_products) */
 #endif
@@ -39,8 +39,8 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     return s;
 }
 
-/* Returns the first derivative as fd_lane_first does, from the factors of the two differences: `down` = below (1 - w)
-   and `up` = above w of the cell. */
+/* Returns the first derivative as fd_lane_first does, from the factors of the two differences: with the numbers of
+   the cell, `down` is below * (1 - w), and `up` is above * w. */
 TB_HD tb_real fd_p_first(tb_real down, tb_real up, tb_real low, tb_real here, tb_real high)
 {
     return down * (here - low) + up * (high - here);

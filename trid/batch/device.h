@@ -4,7 +4,8 @@
 /* Precedes a kernel's qualifiers: the threads of a block, and the least number of blocks per multiprocessor. */
 #define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 
-/* Elements that shared memory serves at a time; the length there of 32 k rows of a warp, padded as in transpose.h. */
+/* Elements that shared memory serves at a time; the length that a warp's 32 k rows take there, padded as in
+   transpose.h. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
 /* An array in shared memory with an element for each partition of a tile: thread t's slot; the array's length. */
@@ -13,8 +14,9 @@
 #define TRID_P_BATCH_SPAN(tb_real, systems, parts) TRID_P_BATCH_SLOT(tb_real, systems, parts, (systems) * (parts))
 
 /* Whether all devices of a compute capability (`version`, 10 * major + minor) have clusters and 227 KiB of shared
-   memory per block, enough to pipeline every tile. In code for it, kernels that only other devices need are left empty.
-   If the driver compiles such code for another device, that one does without these kernels. */
+   memory per block, enough to pipeline every tile; always 0 with CUDA before 12.1, with which the kit has no clusters.
+   In code for such a capability, kernels that only other devices need are left empty. If the driver compiles such code
+   for another device, that one does without these kernels. */
 #define TRID_P_BATCH_SHARED_BYTES (227 * 1024)
 #ifndef TRID_P_BATCH_ALWAYS_PIPELINED
 #if defined __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1201
@@ -23,8 +25,9 @@
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) ((version) >= 90 && (version) < 120)
 #endif
 #endif
-/* Returns whether the program may also be compiled for other compute capabilities. If not, the kernels that only those
-   need are not compiled. A compiler that does not list what it compiles for counts as compiling for others. */
+/* Returns whether the program is compiled for any compute capability for which TRID_P_BATCH_ALWAYS_PIPELINED is 0. If
+   not, the kernels that only such capabilities need are not compiled. A compiler that does not list what it compiles
+   for counts as compiling for one. */
 constexpr bool trid_p_batch_has_elsewhere()
 {
 #ifdef __CUDA_ARCH_LIST__
