@@ -84,11 +84,12 @@ typedef struct {
     int computes;        /* 0 for the two extra warps: the first of them has the row before the tile, the
                             second the row after it */
     int first, j, valid; /* the tile's first row in the grid; the warp's row there; whether that row exists */
-    int points, vectors; /* the row's points from the block's first one on; its vectors from the lane's first one
-                            on, 0 if the row does not exist */
+    int points, vectors; /* the row's points from the block's first one on; its vectors from the first one that the
+                            lane prefetches on, 0 if the row does not exist */
     int before, past;    /* how many points from the lane's first one on are valid in the plane before the
                             partition and in the plane past it, in the order of the sweep */
-    int mine, place;     /* the lane's first vector in a row, and in a tile */
+    int mine, place;     /* the lane's first vector in a row in shared memory, and in a tile; in a row of w, `mine` is
+                            the first vector that the lane prefetches */
     int steps;           /* of the scans (trid_warp_lu_precompute) */
     const tb_real *factors, *keep, *weights; /* the lane's parts of those in bs3d_p_one_sweep_memory */
     /* For a pair of blocks: the numbers of bs3d_p_factor_seam; where the other half's two numbers arrive, on even and
@@ -96,7 +97,7 @@ typedef struct {
     const tb_real *link;
     tb_real *places;
     unsigned long long *mbarriers;
-    trid_copy_place slots; /* the prefetched planes of the row, at the lane's first vector */
+    trid_copy_place slots; /* the prefetched planes of the row, at the first vector that the lane prefetches */
     bs3d_row ys;           /* the row of the other axis */
     tb_real other[3];      /* the row of that axis's matrix */
 } bs3d_p_one_sweep_row;
@@ -234,8 +235,9 @@ typedef struct {
     tb_real now[8], next[8]; /* as in bs3d_lane_plane */
 } bs3d_p_one_sweep_lane;
 
-/* Computes p of a plane by back substitution along z; the plane's w is at `coming`. If is_past is set, the plane lies
-   past the partition, and its p is loaded. The p past the partition is at `past`, where `left` points are valid. */
+/* Computes p of a plane by back substitution along z; the plane's w is at `coming`. p of the first plane past the
+   partition is at `past`, where `left` points are valid. If is_past is set, the plane is that one or the next, and this
+   p is loaded. */
 TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_real *coming, int left,
                                  const tb_real *past, tb_real *z)
 {

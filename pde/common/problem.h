@@ -188,7 +188,7 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
    in this order (fd_p_fault). */
 enum {
     FD_P_AT_POINTS,    /* three, one for each axis: a point, or fd_axis_map's status minus 1 */
-    FD_P_AT_TIMES = 3, /* an error in the description of the steps: its status */
+    FD_P_AT_TIMES = 3, /* an error in the description of the steps, or too many steps: a status */
     FD_P_AT_NUMBERS,   /* three, one for each axis: a point */
     FD_P_AT_SPOT = 7,
     FD_P_AT_TIME,
