@@ -49,7 +49,8 @@ struct bs3d_p_ring_shape {
 };
 
 /* A ring of slots in shared memory. Each slot has rows * stride elements, for the same part of a plane. Elements
-   outside the grid are not copied and stay 0. A thread copies the same few vectors of every plane. */
+   outside the grid's rows, which are `pitch` elements long, are not copied and stay 0. A thread copies the same few
+   vectors of every plane. */
 template <class shape>
 struct bs3d_p_ring {
     trid_copy_place slots;
@@ -103,8 +104,8 @@ TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 
 /* ---- the numbers that a sweep needs for a plane ------------------------------------------------------------------ */
 
-/* Loads the k-th plane's seven weights in the operator. They belong to the rows of the third axis at the plane before
-   it, at this plane and at the next one. */
+/* Loads the seven weights in the operator of a plane, the k-th in `weights`. They belong to the rows of the third axis
+   at the plane before, at the plane itself and at the next one. */
 TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
 {
     tb_real v[8];

@@ -372,7 +372,8 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
             of Douglas' scheme reads or writes an array of the grid 7 times, a step of two stages 15 times. Both counts
             fall by 2 if the only or first stage can be taken in sweeps (adi3d_p_device_stage); American exercise adds 4
             in the last stage and 1 in an earlier one (docs/adi3d.md). The host waits for each problem's preparation,
-            for each grid that is recorded, for the end of the march, and with problem.progress after every 32 steps */
+            for each grid that is recorded, for the end of the march and for the results, and with problem.progress
+            after every 32 steps */
 template <int unused = 0>
 static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

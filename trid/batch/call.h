@@ -48,8 +48,9 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Changes rows to those that kernels read. Kernels take a of row 0 and c of row n-1 from elsewhere, if at all. So to
-   transpose is to exchange a and c, and to shift them. For systems of one row, b stands in for a and c. */
+/* Changes rows to those that kernels read. Kernels use no a of row 0 and no c of row n-1 of these arrays; those of
+   periodic systems come from trid_p_batch_more. So to transpose is to exchange a and c, and to shift both by a row. For
+   systems of one row, b stands in for a and c. */
 template <class tb_real>
 static inline void trid_p_batch_sides(int n, int transposed, trid_p_batch_arrays<tb_real> *rows)
 {
