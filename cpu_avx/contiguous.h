@@ -434,8 +434,8 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
                                                     int systems)
 {
     const int halves = plan->kind == CPU_AVX_P_ONE_SYSTEM;
-    const int far = CPU_AVX_SIZE == 8 && cpu_avx_p_side == 1 && !partitions && systems == 1 &&
-                    cpu_avx_p_array_bytes(&plan->lines) >= (double)CPU_AVX_P_FAR_BYTES;
+    const int from_memory = CPU_AVX_SIZE == 8 && cpu_avx_p_side == 1 && !partitions && systems == 1 &&
+                            cpu_avx_p_array_bytes(&plan->lines) >= (double)CPU_AVX_P_FAR_BYTES;
     const int big = !partitions && 2 * cpu_avx_lanes * CPU_AVX_SIZE * plan->n >= CPU_AVX_P_BIG_TILE;
     enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
@@ -466,7 +466,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
             if (big) list = cpu_avx_p_columns_soon(plan, batch, &ahead, &next, i + CPU_AVX_P_STRIPS_AHEAD);
             cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? strips - 1 - i : i);
             long long j = i * cache_line, end = (strips - 1 - i) * cache_line;
-            if (far)
+            if (from_memory)
                 cpu_avx_p_block_back_far(plan, &behind, end, slot, last, &list);
             else
                 cpu_avx_p_block_back(systems, plan, &behind, end, slot, partitions ? left : 0, last, &list);

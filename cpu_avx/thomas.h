@@ -6,6 +6,7 @@
 #define cpu_avx_p_thomas_tiles CPU_AVX_OF_SET(cpu_avx_p_thomas_tiles)
 #define cpu_avx_p_factored_tiles CPU_AVX_OF_SET(cpu_avx_p_factored_tiles)
 #define cpu_avx_p_cut_store_len CPU_AVX_OF(cpu_avx_p_cut_store_len)
+#define cpu_avx_p_group_by_group CPU_AVX_OF(cpu_avx_p_group_by_group)
 #define cpu_avx_thomas_bytes CPU_AVX_OF(cpu_avx_thomas_bytes)
 #define cpu_avx_solve_bytes CPU_AVX_OF(cpu_avx_solve_bytes)
 #define cpu_avx_p_run_tiles CPU_AVX_OF(cpu_avx_p_run_tiles)
@@ -63,13 +64,26 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
     return cpu_avx_p_work_bytes(&all, cpu_avx_p_store_len(&all, threads), threads);
 }
 
+/* Returns whether cpu_avx_thomas solves a batch group by group, and sets *one to the lines of a group. It does if a
+   group can be cut and occupies all threads. Seven or more interleaved systems must also be so long that a tile's store
+   would otherwise come from memory. */
+CPU_AVX_API int cpu_avx_p_group_by_group(const cpu_avx_lines *all, int threads, cpu_avx_lines *one)
+{
+    *one = *all;
+    one->groups = 1;
+    const cpu_avx_p_cut cut = cpu_avx_p_cut_of(one, threads, CPU_AVX_SIZE);
+    return all->groups > 1 && cut.count && (cut.per_lane || 256 * all->n > CPU_AVX_P_APART_BYTES) &&
+           cpu_avx_p_worth(one, threads) == threads;
+}
+
 /* Returns how many bytes of work cpu_avx_thomas needs, 0 in the same cases, with the same promise for interleaved
    systems. */
 CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
 {
     const size_t whole = cpu_avx_solve_bytes(lines, threads);
-    cpu_avx_lines all;
+    cpu_avx_lines all, one;
     if (!whole || !cpu_avx_p_lines_of(lines, &all)) return 0;
+    if (cpu_avx_p_group_by_group(&all, threads, &one)) return cpu_avx_thomas_bytes(&one, threads);
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
     const size_t bytes = 64 + cpu_avx_p_separators_len(&all, cut) * sizeof(cpu_avx_real) +
                          (size_t)threads * (cpu_avx_p_cut_store_len(&all, cut) * sizeof(cpu_avx_real) + 64);
@@ -114,9 +128,20 @@ CPU_AVX_API int cpu_avx_p_thomas_cut(int isa, const cpu_avx_lines *lines, cpu_av
 CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
                                        int threads)
 {
-    cpu_avx_lines all;
+    cpu_avx_lines all, one;
     const int status = cpu_avx_p_batch_status(isa, lines, batch, work, threads, &all);
     if (status || !all.systems) return status;
+    if (cpu_avx_p_group_by_group(&all, threads, &one)) {
+        int first = CPU_AVX_OK;
+        for (long long g = 0; g < all.groups; g++) {
+            const ptrdiff_t at = (ptrdiff_t)(g * all.jump);
+            const cpu_avx_p_batch group = {
+                batch->a + at, batch->b + at, batch->c + at, batch->d + at, 0, batch->x + at, 0};
+            const int bad = cpu_avx_p_thomas_batch(isa, &one, &group, work, threads);
+            if (bad && !first) first = cpu_avx_p_failed(g * all.systems + bad - 1);
+        }
+        return first;
+    }
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(&all, threads, CPU_AVX_SIZE);
     if (cut.count) {
         cpu_avx_real *own = (cpu_avx_real *)cpu_avx_p_align(work);
@@ -138,13 +163,15 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal per element. Without vectors, and for
             interleaved x that is not stored past the caches, x also holds d between elimination and substitution, so it
             is written twice, and a very long tile's x is read from memory again. Fast if stride or step is 1, fastest
-            if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems, if they form one
-            group, are cut into partitions, which threads share (rows near a separator are read more than once): from
-            2048 rows on (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if
-            there are at most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and
-            system on. Interleaved systems of more than 8192 rows are cut as well, if they form one group: two to six if
-            there are no gaps between rows (but not four on one thread), and seven or more if a row takes at most 512
-            bytes and there are several threads or 1 MB per array. A batch that is not cut is solved from both ends if
+            if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems of one group are cut
+            into partitions, which threads share (rows near a separator are read more than once): from 2048 rows on
+            (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if there are at
+            most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and system on.
+            Interleaved systems of one group and of more than 8192 rows are cut as well: two to six if there are no gaps
+            between rows (but not four on one thread), and seven or more if a row takes at most 512 bytes and there are
+            several threads or 1 MB per array. Several groups are solved one after another if one alone would be cut and
+            has at least 1024 rows for each thread but one (CPU_AVX_THREAD_ROWS); seven or more interleaved systems only
+            if they have more than 65,536 rows. A batch that is not cut is solved from both ends if
             it has at most six systems per thread (six in all, if they share cache lines), or if its systems are
             contiguous and each takes 128 KB or more per array. One or two systems are then solved at a time (or a
             vector of up to four if they share cache lines), with a division instead of cpu_avx_rcp

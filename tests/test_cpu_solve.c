@@ -483,6 +483,36 @@ static void F(test_cut_few)(void)
         }
 }
 
+/* Tests groups of systems that can be cut, which are solved one group after another: contiguous ones, a few interleaved
+   ones and more; some with one or two systems that fail. The work is then that of one group, unless a group is too small
+   for the threads. */
+static void F(test_cut_groups)(void)
+{
+    const cpu_avx_lines groups[] = {{2100, 1, 3, 2100, 5, 3 * 2100 + 7},
+                                    {2500, 1, 2, 2503, 4, 2 * 2503 + 64},
+                                    {8193, 5, 5, 1, 3, 5 * 8193 + 1},
+                                    {65537, 7, 7, 1, 2, 7 * 65537 + 3}};
+    case_random random = {SEED + 15};
+    for (int i = 0; i < 4; i++)
+        for (int failing = 0; failing < 2; failing++) {
+            cpu_avx_lines lines = groups[i], one = lines;
+            const int systems = (int)(lines.systems * lines.groups), threads = 1 + (i + failing) % 3;
+            F(batch) s = F(new_batch)(&random, lines.n, systems, 0);
+            char faulty[16] = {0};
+            const int want = failing ? F(spoil_two)(&random, &s, faulty, -1) : 0;
+            one.groups = 1;
+            CHECK(F(cpu_avx_thomas_bytes)(&lines, threads) == F(cpu_avx_thomas_bytes)(&one, threads), "groups %d", i);
+            CHECK(F(cpu_avx_thomas_bytes)(&lines, 1000) > F(cpu_avx_thomas_bytes)(&one, 1), "small groups %d", i);
+            for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+                if (cpu_left_out(isa)) continue;
+                F(check_lines)
+                (isa, (i + isa) % 2 ? THOMAS : IN_PLACE, &lines, &s, (size_t)(i % 3), threads, failing ? faulty : 0,
+                 want);
+            }
+            free(s.a);
+        }
+}
+
 /* Tests the same with couplings that reach a few rows, then more and more, constant or shared out at random: the
    residual is that of elimination, whether or not systems can be cut. The last kind has blocks of weak and of strong
    dominance. One system is contiguous, three and seven are interleaved; their rows differ by factors. */
@@ -968,6 +998,7 @@ static void F(test_all)(void)
     F(test_cut)();
     F(test_cut_rows)();
     F(test_cut_few)();
+    F(test_cut_groups)();
     F(test_weak_cut)();
     F(test_weak_half)();
     F(test_few_at_work)();
