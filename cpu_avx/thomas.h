@@ -163,18 +163,18 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal per element. Without vectors, and for
             interleaved x that is not stored past the caches, x also holds d between elimination and substitution, so it
             is written twice, and a very long tile's x is read from memory again. Fast if stride or step is 1, fastest
-            if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems of one group are cut
-            into partitions, which threads share (rows near a separator are read more than once): from 2048 rows on
+            if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems of one group are
+            cut into partitions, which threads share (rows near a separator are read more than once): from 2048 rows on
             (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if there are at
             most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and system on.
             Interleaved systems of one group and of more than 8192 rows are cut as well: two to six if there are no gaps
             between rows (but not four on one thread), and seven or more if a row takes at most 512 bytes and there are
             several threads or 1 MB per array. Several groups are solved one after another if one alone would be cut and
             has at least 1024 rows for each thread but one (CPU_AVX_THREAD_ROWS); seven or more interleaved systems only
-            if they have more than 65,536 rows. A batch that is not cut is solved from both ends if
-            it has at most six systems per thread (six in all, if they share cache lines), or if its systems are
-            contiguous and each takes 128 KB or more per array. One or two systems are then solved at a time (or a
-            vector of up to four if they share cache lines), with a division instead of cpu_avx_rcp
+            if they have more than 65,536 rows. A batch that is not cut is solved from both ends if it has at most six
+            systems per thread (six in all, if they share cache lines), or if its systems are contiguous and each takes
+            128 KB or more per array. One or two systems are then solved at a time (or a vector of up to four if they
+            share cache lines), with a division instead of cpu_avx_rcp
    Error    a few roundoffs in the residual; a dozen or so if barely dominant systems are cut. A system is cut only if
             the couplings between its separators are lost in rounding; unknowns that are much smaller than others far
             away may then come out as 0. The number of threads may change the rounding of x */

@@ -483,9 +483,9 @@ static void F(test_cut_few)(void)
         }
 }
 
-/* Tests groups of systems that can be cut, which are solved one group after another: contiguous ones, a few interleaved
-   ones and more; some with one or two systems that fail. The work is then that of one group, unless a group is too small
-   for the threads. */
+/* Tests groups of systems that can be cut, which are solved one group after another: contiguous systems, a few
+   interleaved ones and more; some with one or two that fail. The work is then that of one group, unless a group is too
+   small for the threads. */
 static void F(test_cut_groups)(void)
 {
     const cpu_avx_lines groups[] = {{2100, 1, 3, 2100, 5, 3 * 2100 + 7},
