@@ -152,7 +152,7 @@ TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active
 }
 
 /* Takes steps in increments. M u' = u gives size A u' = u' - u, so the right-hand side of the next step is the
-   increment of this one (for Crank-Nicolson, A u' = 2y - A u). A step costs one addition per row more than the direct
+   increment of this one (for Crank-Nicolson, A u' = 2y - A u). A step costs one more addition per row than the direct
    form. Rounding errors would grow from step to step; therefore the function recomputes the right-hand side from u
    every BS1D_P_REFRESH steps. */
 TB_D void bs1d_p_increment_steps(bs1d_p_step_data s, int steps, int crank, int pcr_steps, tb_real *u)
@@ -203,9 +203,9 @@ TB_D void bs1d_p_steps(bs1d_p_step_data s, int rung, int steps, int crank, int c
     }
 }
 
-/* Takes all steps of the groups of a warp. A group stands by if it has no option, a bad one, or one that another
-   kernel prices. The steps that the other groups have in common come first, at full speed; the rest follow one by
-   one. */
+/* Takes all steps of the groups of a warp, or of the one group of two warps. A group stands by if it has no option, one
+   that is refused (a bad one, or one whose matrix is not diagonally dominant), or one that another kernel prices. The
+   steps that the other groups have in common come first, at full speed; the rest follow one by one. */
 TB_D void bs1d_p_all_steps(bs1d_p_step_data s, int rung, bs1d_p_plan plan, int stands_by, tb_real *u)
 {
     const int increment = rung == 2 || rung == 5;

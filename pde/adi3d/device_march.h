@@ -259,7 +259,7 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
     enum { at_once = 32 }; /* steps whose data are computed together; with progress, the host then waits for the GPU */
     const fd_problem *problem = &w->h.problem;
     fd_step some[at_once];
-    fd_p_step step, factored = {}; /* the step for whose matrices factors were computed last; ignored in the first */
+    fd_p_step step, factored = {}; /* the last step in which factors were computed; ignored in the first step */
     int steps = w->found.steps;
     adi3d_p_device_start<unused>(w);
     for (int k = 0; k < steps && w->queue.error == cudaSuccess; k++) {

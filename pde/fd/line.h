@@ -167,7 +167,8 @@ TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, 
    Needs    any finite number for a missing value (below the first point, above the last)
    Cost     2 subtractions, 1 multiplication, 2 FMA
    Error    of second order on smooth grids, exact for quadratics; at an FD_LINEAR face exact for straight lines. At an
-            FD_DEGENERATE face the result lacks the term far_of (u2 - u1) of fd_cells; at other faces it is 0 */
+            FD_DEGENERATE face the result lacks the term far_of (u2 - u1) of fd_cells. At FD_VALUE and FD_SLOPE faces
+            the result is 0 */
 TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
