@@ -5,10 +5,10 @@
 
 /* Boundary conditions at a face, the first or last point of a line. */
 enum {
-    FD_LINEAR, /* the second normal derivative is zero */
-    FD_VALUE,  /* the value is given. The row has no coupling; the caller writes 1 on the matrix's diagonal and the
-                  value (in a solve for the difference from w, the value less w) on the right-hand side */
-    FD_SLOPE,  /* the derivative in the direction of the axis is given; fd_lane_source returns its term */
+    FD_LINEAR,     /* the second normal derivative is zero */
+    FD_VALUE,      /* the value is given. The row has no coupling; the caller writes 1 on the matrix's diagonal and the
+                      value (in a solve for the difference from w, the value less w) on the right-hand side */
+    FD_SLOPE,      /* the derivative in the direction of the axis is given; fd_lane_source returns its term */
     FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
                       point out of the axis. The first derivative is a one-sided difference of second order;
                       fd_lane_face_three eliminates its third point from the matrix */
@@ -292,7 +292,7 @@ typedef struct {
     int stages, about;
     int time_independent; /* whether the coefficients are the same at the step's start and end; set by the caller, who
                              evaluates them */
-    int date;  /* the index of the date at the step's end, or -1 */
+    int date;             /* the index of the date at the step's end, or -1 */
 } fd_step_data;
 
 /* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
