@@ -273,11 +273,13 @@ CPU_AVX_CALL void cpu_avx_p_band_columns(const cpu_avx_p_options *m, int i, int 
     const int n = m->n, reach = m->reach;
     const cpu_avx_real *from = m->a + (ptrdiff_t)i * n * (2 * reach + 1);
     memset(to, 0, (2 * (size_t)padded + 1) * (size_t)k * sizeof *to);
-    for (int q = 0; q < n; q++) {
-        cpu_avx_vec *column = to + q % k * (ptrdiff_t)(2 * padded + 1) + padded - q;
-        for (int row = q > reach ? q - reach : 0; row - reach <= q && row < n; row++)
-            column[row][q / k] = from[row * (ptrdiff_t)(2 * reach + 1) + reach + q - row];
-    }
+    for (int lane = 0, q = 0; q < n; lane++)
+        for (int j = 0; j < k && q < n; j++, q++) {
+            cpu_avx_real *column = (cpu_avx_real *)(to + j * (ptrdiff_t)(2 * padded + 1) + padded) + lane;
+            const int first = q > reach ? q - reach : 0, last = n - 1 - q < reach ? n - 1 : q + reach;
+            for (int row = first; row <= last; row++)
+                column[(row - q) * cpu_avx_lanes] = from[row * (ptrdiff_t)(2 * reach + 1) + reach + q - row];
+        }
 }
 
 CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int last, void *work)
