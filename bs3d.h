@@ -90,16 +90,16 @@
      Memory   work: bs3d_work_bytes of device memory, aligned to 16 bytes: two arrays, some planes and tables. A march
               leaves the values at time 0 at the start of work, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With
               payoff BS3D_GIVEN the march begins with the values at maturity that the caller has put there.
-     Status   one of bs1d.h's, returned at once. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been
-              launched or written. It covers only the march's own calls. cudaGetLastError still returns earlier
-              failures, except after rungs above explicit2: they allow kernels more than 48 KiB of shared memory, and
-              in CUDA 13.0 the call that does so clears earlier failures.
-     Result   may be a null pointer. The result is copied asynchronously and is valid once the stream has been
-              synchronised.
+     Status   one of bs1d.h's. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been launched or written. It
+              covers only the march's own calls. cudaGetLastError still returns earlier failures, except after rungs
+              above explicit2: they allow kernels more than 48 KiB of shared memory, and in CUDA 13.0 the call that does
+              so clears earlier failures.
+     Result   may be a null pointer. The result is valid once the stream has been synchronised. If it is in page-locked
+              memory, the call returns as soon as the march is enqueued; otherwise the call waits for the result.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are
-              counted in 64 bits. On compute capability 7.5 shared memory is too small for implicit2 with more than 256
-              points in y and, in double precision, with more than 256 in x and more than 328 in z
-              (BS3D_LAUNCH_FAILED).
+              counted in 64 bits. On compute capability 7.5 shared memory is too small for implicit2
+              (BS3D_LAUNCH_FAILED) with more than 256 points in y. In double precision it is also too small with more
+              than 256 points in x if there are more than 328 in z.
 
    An option, defined before the header is included:
      BS3D_NO_LAUNCHES   leaves out kernels and launch functions; the rest compiles in an instant. */

@@ -1,6 +1,6 @@
-/* implicit3.h - a room of bs3d.h: implicit3, with one sweep per step. Sweeps have rows along x and y alternately, and
-   go upward and downward alternately. one_sweep.h has the sweep and its formulas; this room has the start, the kernel
-   and the launch.
+/* implicit3.h - a room of bs3d.h: implicit3, with one sweep per step, and a last one that finishes u. Sweeps have rows
+   along x and y alternately, and go upward and downward alternately. one_sweep.h has the sweep and its formulas; this
+   room has the start, the kernel and the launch.
    MIT licence, see LICENSE. */
 
 /* Returns the product of a matrix row (a, b, c) and u at a point, whose neighbours on the axis are `step` elements
@@ -13,10 +13,10 @@ TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, lon
     return sum;
 }
 
-/* Computes the input of the first sweep from u: with p = A_own u, w[k] = p[k] + q[k] p[k+1] + s[k] p[before], and the
-   first and last p of each partition. Here planes are numbered against the direction of the sweep, and p[before]
-   belongs to the plane before the partition. A block takes 32 x 32 points of a plane, and transposes them if rows are
-   along y. */
+/* Computes from u what the first sweep reads: with p = A_own u, it stores w[k] = p[k] + q[k] p[k+1] + s[k] p[before] in
+   w, and the first and the last p of each partition in interfaces. Here planes are numbered against the direction of
+   the sweep, and p[before] belongs to the plane before the partition. A block takes 32 x 32 points of a plane, and
+   transposes them if rows are along y. */
 template <int unused>
 __launch_bounds__(256)
 TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,

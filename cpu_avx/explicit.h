@@ -1,8 +1,8 @@
 /* explicit.h - a room of cpu_avx.h: explicit time steps of options on one asset, four rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its work is the
-   thread's share, which begins on a cache line. */
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its argument `work`
+   points to the thread's share of the caller's work, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -199,7 +199,8 @@ CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int 
 }
 
 /* Adds column q of the band times u[q] to the sums, and moves each sum on by one: sum[t] is that of row q - reach + t.
-   In double precision adds u[q] itself to row q; in single precision the many small products would be lost in it. */
+   In double precision the function also adds u[q] itself, to the sum of row q. In single precision the caller
+   adds a row's sum to u instead, because the many small products would be lost if they were added to u one by one. */
 CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, cpu_avx_vec u, cpu_avx_vec *sum)
 {
     CPU_AVX_P_UNROLL
@@ -235,7 +236,8 @@ CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *b
     for (int t = 0; t < reach; t++) u[t] = u[t] + cpu_avx_p_below(sum[reach + t + 1]);
 }
 
-/* A case makes all sweeps with a literal reach, so that sums stay in registers. */
+/* A case makes all sweeps with a literal reach, so that the sums stay in registers, as far as these suffice (a reach of
+   32 has 65 sums). */
 #define CPU_AVX_P_SWEEPS(literal)                                                                                      \
     case literal:                                                                                                      \
         for (int s = 0; s < sweeps; s++) cpu_avx_p_sweep(literal, k, band, u, halo);                                   \
@@ -264,18 +266,20 @@ CPU_AVX_CALL void cpu_avx_p_sweeps(int reach, int k, int sweeps, const cpu_avx_v
 }
 #undef CPU_AVX_P_SWEEPS
 
-/* Copies the band of option i to columns, partition by partition: column q holds what u[q] contributes to rows q-padded
-   to q+padded. */
+/* Copies the band of option i to columns, with lanes as partitions: column q holds what u[q] contributes to rows
+   q-padded to q+padded. */
 CPU_AVX_CALL void cpu_avx_p_band_columns(const cpu_avx_p_options *m, int i, int k, int padded, cpu_avx_vec *to)
 {
     const int n = m->n, reach = m->reach;
     const cpu_avx_real *from = m->a + (ptrdiff_t)i * n * (2 * reach + 1);
     memset(to, 0, (2 * (size_t)padded + 1) * (size_t)k * sizeof *to);
-    for (int q = 0; q < n; q++) {
-        cpu_avx_vec *column = to + q % k * (ptrdiff_t)(2 * padded + 1) + padded - q;
-        for (int row = q > reach ? q - reach : 0; row - reach <= q && row < n; row++)
-            column[row][q / k] = from[row * (ptrdiff_t)(2 * reach + 1) + reach + q - row];
-    }
+    for (int lane = 0, q = 0; q < n; lane++)
+        for (int j = 0; j < k && q < n; j++, q++) {
+            cpu_avx_real *column = (cpu_avx_real *)(to + j * (ptrdiff_t)(2 * padded + 1) + padded) + lane;
+            const int first = q > reach ? q - reach : 0, last = n - 1 - q < reach ? n - 1 : q + reach;
+            for (int row = first; row <= last; row++)
+                column[(row - q) * cpu_avx_lanes] = from[row * (ptrdiff_t)(2 * reach + 1) + reach + q - row];
+        }
 }
 
 CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int last, void *work)

@@ -37,15 +37,15 @@
 /* The operator L on a grid of nx by ny by nz points, at least 4 on each axis. Point (i, j, k) lies at
    [i + pitch (j + ny k)]; elements from nx to pitch - 1 of a row are neither read nor written. E, N and U are the
    differences from a point to its upper neighbours on the x, y and z axes; W, S and D are those from its lower
-   neighbours to the point. Then
+   neighbours to the point. E_north is E at the upper neighbour on the y axis, W_south is W at the lower one. Then
 
      L u or u + L u = same u + up[0] E - down[0] W + up[1] N - down[1] S + up[2] U - down[2] D
                       + the cross differences of three pairs of axes; that of x and y is
                         weight[0] weight[1] (plus[0] (E_north - E + W - W_south) + minus[0] (E_south - E + W - W_north))
 
    The arrays of an axis hold one number for each of its points. Numbers that multiply neighbours beyond the grid must
-   be 0: down at point 0, up at the last point, weight at both. bs3d_lane_row and bs3d_lane_pairs of bs3d.h make these
-   arrays. */
+   be 0: down at point 0, up at the last point, weight at both. In bs3d.h, bs3d_lane_row computes the elements of these
+   arrays, and bs3d_lane_pairs plus, minus and same. */
 typedef struct {
     int nx, ny, nz;
     long long pitch;
@@ -60,7 +60,8 @@ typedef struct {
 } cpu_avx_p_grid_x;
 
 /* Rows `from` .. `to` - 1 of planes k-1, k and k+1, and of a plane to be prefetched, `ahead`. plane[] points to row
-   `from`. The nearest row or plane replaces one beyond the grid. The results are stored in `out`. */
+   `from`. Plane k replaces a plane beyond the grid, and stands in for `ahead` if no plane is to be prefetched. The
+   nearest row replaces a row beyond the grid. The results are stored in `out`. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
     cpu_avx_real *out;
@@ -68,8 +69,8 @@ typedef struct {
     int from, to, stream;
 } cpu_avx_p_grid_slab;
 
-/* A row to be computed: in each of the three planes, the row south of it, the row itself and the row north of it; and
-   its weights. */
+/* What row j of plane k is computed from: rows j-1 (south), j and j+1 (north) of planes k-1 (below), k (here) and k+1
+   (above); and the row's weights. */
 typedef struct {
     const cpu_avx_real *below[3], *here[3], *above[3], *ahead;
     cpu_avx_real *out;

@@ -11,7 +11,8 @@
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
 /* Makes one or two steps from u to v for the rows and planes of the tile. The first of two steps covers one more row
-   and plane on each side, and keeps its last three planes in the ring. The second step follows a plane behind. */
+   and plane on each side where the grid has them, and keeps its last three planes in the ring. The second step follows
+   a plane behind. */
 CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x,
                                            const cpu_avx_p_grid_tile *t, int steps, const cpu_avx_real *u,
                                            cpu_avx_real *v, cpu_avx_real *ring)
@@ -93,8 +94,9 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
    points).
    Needs, Leaves, Returns as cpu_avx_grid_explicit1
    Cost     14 multiply-adds or multiplications, 12 additions (19 and 15 if L has 19 points) and 3 moves between lanes
-            per vector and step; some rows of each block are computed twice. Two steps read one array and write the
-            other once */
+            per vector and step. In the first of two steps, the rows next to a border between blocks are computed
+            twice, as are the planes next to a border between layers. Two steps read one array and write the other
+            once */
 CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
 {

@@ -1,5 +1,5 @@
-/* scalar.h - a room of cpu_avx.h: few or very long systems, solved without the vectors of the set. Those with matrices
-   of their own are eliminated from both ends.
+/* scalar.h - a room of cpu_avx.h: few or very long systems, solved without vectors, one or two at a time. Those with
+   matrices of their own are eliminated from both ends; if they share cache lines, a short vector takes up to four.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -115,7 +115,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_eliminate(cpu_avx_p_few a, cpu_avx_p_few b, cp
     *d = (dj - a * *d) * r;
 }
 
-/* Solves these systems as cpu_avx_p_solve_from_ends does, with one vector of all of them for each end. */
+/* Solves these systems as cpu_avx_p_solve_from_ends does. A short vector for each end holds a number of each system. */
 CPU_AVX_INLINE void cpu_avx_p_few_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *store, int *bad)
 {

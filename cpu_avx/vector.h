@@ -398,8 +398,8 @@ CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long co
     }
 }
 
-/* Returns a b + c, fused if the set has multiply-add. A plain a * b + c would not always be: gcc fuses nothing with
-   -std=c11. */
+/* Returns a b + c, fused if the set has multiply-add. A plain a * b + c would not always be fused: with -std=c11 gcc
+   fuses nothing. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_avx_real c)
 {
 #if !CPU_AVX_P_HAS_FMA

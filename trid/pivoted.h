@@ -398,8 +398,8 @@ TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_r
    Returns  as trid_warp_pivoted: -1 if n > k*threads or k > 32
    Shared   TRID_BLOCK_PIVOTED_LEN elements, no bank conflicts; one barrier inside; call __syncthreads() before another
             use (alternating between two arrays saves this barrier)
-   Cost     that of trid_warp_pivoted with lanes = 32, and for each level of the tree over the warps as much as for a
-            level within a warp
+   Cost     that of trid_warp_pivoted with lanes = 32, 4 shuffles, and for each level of the tree over the warps as much
+            as for a level within a warp
    Error    as trid_warp_pivoted */
 TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {

@@ -81,7 +81,8 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
     return of::pivoted ? bad > 0 : bad;
 }
 
-/* Returns the residual of x, which is in own->d. With REFINED, refines x first if that residual is not small. */
+/* Returns the residual of x, which is in own->d. With REFINED, first refines all systems of the warp or block unless
+   the residuals of all of them are small. */
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,
@@ -151,9 +152,9 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
     __syncthreads();
 }
 
-/* Solves (with method factor: factors) systems of n <= k*lanes rows, each with some lanes of a warp, or of
-   n <= 32*k*warps rows, each with a block. With method shared, a block loads the one matrix into shared memory, and its
-   warps then take tile after tile. */
+/* Solves systems, or factors them if the type of the rows says so (trid_p_batch_lu_rows): systems of n <= k*lanes rows,
+   each with some lanes of a warp, or of n <= 32*k*warps rows, each with a block. With method shared, a block loads the
+   one matrix into shared memory, and its warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
 TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)

@@ -9,10 +9,10 @@
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
-   at most of_links partitions, each warp of the block solves all of its links. The block still has its rows and solves
-   for their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the partition is
-   left over. The links of systems with more partitions are then solved as systems in the same way. A last launch reads
-   again the partitions that were left over. Kernels that have nothing to do return at once.
+   at most of_links partitions, each warp of the block solves all links of the system. The block still has its rows and
+   solves for their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the
+   partition is left over. The links of systems with more partitions are then solved as systems in the same way. A last
+   launch reads again the partitions that were left over. Kernels that have nothing to do return at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
@@ -233,7 +233,7 @@ TB_D int trid_p_batch_is_awaited(tb_real u)
 }
 
 /* The partition that waits: its index; the number that a lane has seen (trid_p_batch_look_around); whether all threads
-   of the block have seen all that they wait for; after how many looks the block gives up. */
+   of the block have seen all that they wait for; how many times the block looks again before it gives up. */
 template <class tb_real>
 struct trid_p_batch_held {
     unsigned index;
@@ -525,8 +525,8 @@ TRID_KERNEL void trid_p_batch_make_links(trid_p_batch_partitions<tb_real> parts,
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Describes in *parts, zeroed by the caller, how the systems (the caller's, or the links of `above`) are cut. Sets all
-   bits of the memory through which blocks communicate. */
+/* Describes in *parts, which must be all zeros, how the systems (the caller's, or the links of `above`) are cut. Sets
+   all bits of the memory through which blocks communicate. */
 template <class tb_real>
 static int trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work,
                                          const trid_p_batch_partitions_layout &layout,

@@ -62,8 +62,9 @@ TRID_KERNEL void trid_p_batch_pivoted_tree(trid_p_batch_tree<tb_real> tree)
     if (!trid_p_batch_wanted(plan, system, 1)) return;
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.parents + parent;
     tb_real border[9], kept[9], outer[4];
+    /* A missing border says that its first and last unknown are 0. It faces down in even lanes, up in odd ones. */
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* a missing border stands for two unknowns that are zero; it faces up or down */
+    for (int e = 0; e < 9; e++)
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
                     : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
                                                              : (tb_real)0;
@@ -138,9 +139,9 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
    Cost     memory traffic as trid_batch_solve, but always nine arrays (ADD: ten) if n elements exceed 16 KiB (if step
             is not 1: if n exceeds 1024 or, interleaved, what clusters hold). In interleaved systems, each element is a
-            separate access on devices before 8.0, on devices without clusters beyond 512 rows, and where a block may
-            have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows 170 (202); up to 16
-            rows 144 (176), or 136 (168) in double precision
+            separate access on devices before 8.0, beyond 512 rows if no cluster holds the systems, and where a block
+            may have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows 170 (202); up to
+            16 rows 144 (176), or 136 (168) in double precision
    Error    as trid_warp_pivoted. On chip, the systems of a warp or a block (interleaved: of a tile outside clusters)
             are solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
             thread; that is then as stable (docs/pivoted.md). So neighbours may change the last digits of x */

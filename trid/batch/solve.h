@@ -35,10 +35,10 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
             block besides. Devices with less run other kernels
    Cost     for systems of up to 16 KiB a column (interleaved: of up to 1024 rows, or 8192 in clusters): five arrays
             moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems with
-            step 1 are cut into partitions of up to 14 KiB of a column. They cost the same in two launches if they have
-            at most 128 partitions, or else in five or more if no coupling between the last unknowns of neighbouring
-            partitions exceeds a unit roundoff. All other systems: nine arrays (ADD: ten), in three launches or more. A
-            report on systems that are cut takes one launch more
+            step 1 are cut into partitions of up to 14 KiB of a column. With at most 128 partitions a system costs the
+            same, but in two launches. With more it does so only if no coupling between the last unknowns of
+            neighbouring partitions exceeds a unit roundoff, and in five launches or more. All other systems: nine
+            arrays (ADD: ten), in three launches or more. A report on systems that are cut takes one launch more
    Error    as trid_warp_hybrid. In long systems with step 1, the couplings of a partition's last unknown to those of
             the partitions above and below are dropped if both are at most a unit roundoff of the diagonal */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
