@@ -52,7 +52,7 @@
        cpu_avx_explicit1      the compiler vectorises the loop over the grid                   3 FMA
        cpu_avx_explicit2      lanes are partitions of the grid, two steps a sweep              3 FMA
        cpu_avx_explicit3      the compiler vectorises the loop over options                    3 FMA
-       cpu_avx_explicit4      many steps composed into one band            2*reach+1 FMA for many steps
+       cpu_avx_explicit4      many steps composed into one band        2*reach FMA, 1 mul, 1 addition for many steps
        cpu_avx_implicit1      Thomas in every step, vectorised by the compiler over options    3 FMA, 2 mul, 1 division
        cpu_avx_implicit2      the same on vectors, with the fast reciprocal                    5 FMA, 2 mul, 1 rcp
        cpu_avx_implicit3      factored once, lanes are partitions of one grid                  4 FMA, 1 mul
@@ -194,10 +194,10 @@
 
 /* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve, cpu_avx_hybrid and cpu_avx_grid_explicit2 store results of at
    least this size past the caches if their alignment allows it; cpu_avx_grid_implicit2 stores v so, never u. If x is d,
-   cpu_avx_hybrid never does so, and cpu_avx_thomas and cpu_avx_solve only if interleaved rows are far apart. Systems
-   that are gathered or solved without the set's vectors are never stored so, nor are batches of few or very long
-   interleaved systems, unless they are cut (cpu_avx_p_thomas_plan). If this size is too small, results that would have
-   stayed in the last-level cache must be read from memory.
+   cpu_avx_thomas and cpu_avx_solve do so only if interleaved rows are far apart, and cpu_avx_hybrid only where it does
+   what cpu_avx_thomas does. Systems that are gathered or solved without the set's vectors are never stored so, nor are
+   batches of few or very long interleaved systems, unless they are cut (cpu_avx_p_thomas_plan). If this size is too
+   small, results that would have stayed in the last-level cache must be read from memory.
    CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a block of rows in this many bytes of a thread's own
    cache. If this size is too large, the planes come from a more distant cache. If it is too small, many rows at the
    edges of blocks are computed twice. */

@@ -3,10 +3,10 @@
 
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some of the grid's
    planes. It has two arrays, values and differences. The values of the first of two stages replace its differences. The
-   differences of a second stage replace the values if the stage is about the first stage's values; otherwise they
-   replace the first stage's values, once no right-hand side needs them any more. The part of F(u) that a second stage
-   needs is computed in the first, from the same neighbours, and waits in device memory, of which the second-level cache
-   has a copy.
+   differences of a second stage replace the values if it solves for differences from the first stage's values (`about`
+   in fd_stage); otherwise they replace the first stage's values, once no right-hand side needs them any more. The part
+   of F(u) that a second stage needs is computed in the first, from the same neighbours, and waits in device memory, of
+   which the second-level cache has a copy.
 
    Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
    exchange the rows in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
@@ -22,7 +22,7 @@ struct adi3d_p_chip : fd_p_chip {
     int each, first, planes, share; /* the most planes of a block; this block's first plane, and how many it has; the
                                        most lines along z that a block solves */
     int plane;
-    int z;                  /* the array of differences, which a first stage's values replace */
+    int z;                  /* the array of differences, which the values of the first of two stages replace */
     int cell[3], number[3]; /* for the axes: number q of point i at [q * n + i] */
     int places;             /* table: the address of each plane of the first array, in whichever block it is */
 };
@@ -126,9 +126,9 @@ TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned ch
     return s;
 }
 
-/* Stores the results at the column's point. The stage's right-hand side goes to *put or, in a second stage that is not
-   about the first one's values, to s.of[c.index]. The first of two stages also stores the start of the second stage's
-   right-hand side, in s.of[c.index]. `here` is the value at the point. */
+/* Stores the results at the column's point. The stage's right-hand side goes to *put or, in a second stage without
+   `about`, to s.of[c.index]. The first of two stages also stores the start of the second stage's right-hand side, in
+   s.of[c.index]. `here` is the value at the point. */
 template <int second>
 TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s, const adi3d_p_chip_column &c,
                              tb_real here, tb_real right, tb_real begun, tb_real *put)
@@ -149,8 +149,8 @@ TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s,
 }
 
 /* Computes the right-hand side of a first or a second stage at the block's points. It goes to `of` in a second stage
-   that is not about the first one's values, otherwise to the array for the stage's differences. A thread takes columns
-   along z; in each plane it reads its own point and the four beside it once, and the four diagonal neighbours. */
+   without `about`, otherwise to the array for the stage's differences. A thread takes columns along z; in each plane it
+   reads its own point and the four beside it once, and the four diagonal neighbours. */
 template <int second>
 TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
