@@ -450,7 +450,7 @@ static double difference(Marching<Kit> *m, double price)
         check(cudaFree(grid));
         grid = NULL;
     }
-    return trid_larger_f64(most[0] / most[1], (result.price - price) / m->problem.strike);
+    return trid_larger_f64(most[0] / most[1], fabs(result.price - price) / m->problem.strike);
 }
 
 /* ---- one march, measured ----------------------------------------------------------------------------------------- */

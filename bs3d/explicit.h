@@ -124,7 +124,7 @@ TRID_KERNEL void bs3d_p_explicit2(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
     }
 }
 
-/* Marches with explicit2; otherwise as bs3d_explicit1. */
+/* Marches with explicit2. All else is as in bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
@@ -149,14 +149,14 @@ static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *re
     return bs3d_p_explicit<0>(&job, doubles, &two, &one, result);
 }
 
-/* Marches with explicit3; otherwise as bs3d_explicit1. */
+/* Marches with explicit3. All else is as in bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_explicit3(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
     return (bs3d_p_march_tiles<1>)(problem, work, result, stream);
 }
 
-/* Marches with explicit4; otherwise as bs3d_explicit1. */
+/* Marches with explicit4. All else is as in bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_explicit4(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

@@ -63,7 +63,7 @@ TRID_KERNEL void bs3d_p_implicit1_lines(bs3d_p_plan plan, int axis, tb_real *__r
         bs3d_p_implicit1_along<plain>(per_lane, 2, &plan, v, u, shared);
 }
 
-/* Marches with implicit1; otherwise as bs3d_explicit1. */
+/* Marches with implicit1. All else is as in bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

@@ -391,7 +391,7 @@ TB_HOST int bs3d_p_down_partitions(const int *points, int planes)
     return bs3d_p_best_partitions(planes, (points[0] - 1) / lines + 1, 1, 2, BS3D_P_PARTITIONS);
 }
 
-/* Marches with implicit2; otherwise as bs3d_explicit1. */
+/* Marches with implicit2. All else is as in bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {

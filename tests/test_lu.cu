@@ -260,8 +260,8 @@ static void make(problem<T> &p, int system, int kind, int n)
 }
 
 /* Errors in unit roundoffs: the largest error of a row of the factors' product, relative to the row; and the residuals
-   of x and y, max |A x - d| / (|A| |x| + |d|), where the denominator is the largest of the rows around, each in its own
-   scale. */
+   of x and y, max |A x - d| / (|A| |x| + |d|), where the denominator is the largest of all rows, each in its
+   own scale. */
 struct errors {
     double factors, solution, transposed;
 };

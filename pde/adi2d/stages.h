@@ -123,7 +123,7 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     for (int q = 0; q < per_lane / adi2d_p_piece; q++) {
         tb_real number[fd_p_numbers_x][adi2d_p_piece], kept[adi2d_p_piece] = {0}, old[adi2d_p_piece];
         adi2d_p_number_pieces(h, memory, l->within, q, number);
-        /* What a lane without a valid line would load, other lanes are writing. */
+        /* Other lanes may be writing what a lane without a valid line would load. */
         if (l->s > 0 && l->valid) transpose_unpack(*adi2d_p_piece_of(keep, l->within, q), kept);
         if (l->about) transpose_unpack(*adi2d_p_piece_of(old_row, l->within, q), old);
         TB_UNROLL
