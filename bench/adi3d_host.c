@@ -1,11 +1,12 @@
-/* adi3d_host.c - a step of pde/adi3d.h on the host beside one of cpu_avx.h's second implicit rung on the same grid,
-   whose equation comes as arrays instead of a model: Douglas' scheme, three lognormal prices, three mixed terms.
+/* adi3d_host.c - a step of pde/adi3d.h on the host beside one of cpu_avx.h's second implicit rung, which takes the same
+   equation as arrays instead of a model: Douglas' scheme, three lognormal prices, three mixed terms.
    MIT licence, see LICENSE.
 
        adi3d_host [--csv FILE] [--quick]
 
-   The two alternate, some steps each, timed by the clock. The figures are medians; the ratio is the median of the
-   rounds' ratios. The rung's cross terms read two corners of a plane, the model's four. */
+   The two alternate, STEPS steps each, on one and on two threads. The figures are medians; pct_of_rung, the model's
+   speed relative to the rung's, is the median of the ratios of neighbouring runs. The rung's cross terms read two
+   corners of a plane, the model's four. */
 #ifndef REAL
 #define _GNU_SOURCE /* aligned_alloc */
 #include "../cpu_avx.h"
@@ -15,7 +16,7 @@
 enum { STEPS = 3, TURNS = 9, MOST = 256 };
 static const double TOP = 400, MATURITY = 0.05;
 
-/* The times at which the first step of a march ended, and the last but one. */
+/* The times at which the first step of a march and the last but one ended. */
 typedef struct {
     double first, last;
 } marks;
@@ -33,13 +34,12 @@ static void *memory_of(size_t bytes)
     return memory;
 }
 
-static FILE *file;
 static void tell(const char *precision, int n, int threads, double *rung, double *model, double *share)
 {
-    for (int k = 0; k < 2; k++)
-        if (k ? file : stdout)
-            fprintf(k ? file : stdout, "%s,%d,%d,%.3g,%.3g,%.0f\n", precision, n, threads, orders_median(rung, TURNS),
-                    orders_median(model, TURNS), orders_median(share, TURNS));
+    char row[120];
+    snprintf(row, sizeof row, "%s,%d,%d,%.3g,%.3g,%.0f\n", precision, n, threads, orders_median(rung, TURNS),
+             orders_median(model, TURNS), orders_median(share, TURNS));
+    orders_line(row);
 }
 
 #define JOIN2(a, b) a##b
@@ -56,29 +56,30 @@ static void tell(const char *precision, int n, int threads, double *rung, double
 int main(int argc, char **argv)
 {
     int quick = 0;
+    orders_out[0] = stdout;
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--quick"))
+        if (!strcmp(argv[i], "--quick")) {
             quick = 1;
-        else if (!strcmp(argv[i], "--csv") && i + 1 < argc && (file = fopen(argv[++i], "w")))
-            continue;
-        else
+        } else if (!strcmp(argv[i], "--csv") && i + 1 < argc) {
+            if (!(orders_out[1] = fopen(argv[++i], "w"))) return perror(argv[i]), 2;
+        } else {
             return fprintf(stderr, "usage: adi3d_host [--csv FILE] [--quick]\n"), 2;
+        }
     }
-    char date[32];
+    char head[512], date[32];
     const time_t today = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&today));
-    for (int k = 0; k < 2; k++)
-        if (k ? file : stdout)
-            fprintf(k ? file : stdout, "# %s, gcc %s %s, %s\nprecision,n,threads,rung_ms,model_ms,pct_of_rung\n",
-                    cpu_avx_name(cpu_avx_best()), __VERSION__, BENCH_FLAGS, date);
+    snprintf(head, sizeof head, "# %s, gcc %s %s, %s\nprecision,n,threads,rung_ms,model_ms,pct_of_rung\n",
+             cpu_avx_name(cpu_avx_best()), __VERSION__, BENCH_FLAGS, date);
+    orders_line(head);
     for (int n = 64; n <= (quick ? 64 : MOST); n *= 2)
         for (int threads = 1; threads <= 2; threads++) compare_f32(n, threads), compare_f64(n, threads);
-    if (file) fclose(file);
-    return 0;
+    return orders_close();
 }
-#else
+#else /* REAL: the body, in one precision */
 
-/* Sets up the same equation for cpu_avx.h, with a matrix factored once for each axis. */
+/* Sets up the equation of compare for cpu_avx.h: volatilities of 0.2, a rate of 0.05, correlations of 1/2. Factors the
+   matrix of each axis once. */
 static F(cpu_avx_grid) F(grid_of)(int n, double dt, REAL *numbers, REAL *const *factors)
 {
     F(cpu_avx_grid) g;

@@ -1,5 +1,5 @@
-"""adi3d_peer.py - pde/adi3d.h on the host beside QuantLib's finite differences for Heston's model with a Hull-White rate,
-at equal accuracy. MIT licence, see LICENSE.
+"""adi3d_peer.py - pde/adi3d.h on the host beside QuantLib's finite differences for Heston's model with a Hull-White
+rate, at equal accuracy. MIT licence, see LICENSE.
 
     python3 -m pip install QuantLib
     gcc -std=gnu11 -O3 -march=native -fopenmp -shared -fPIC -I. -o adi3d_peer.so bench/adi3d_peer.c -lm
@@ -7,10 +7,10 @@ at equal accuracy. MIT licence, see LICENSE.
 
 The call of examples/adi3d_heston_hw.cu, with three strikes, whose prices are known (tests/model/heston_hw.py), by
 Hundsdorfer and Verwer's scheme with a start of four half steps, each on one thread. Of the grids (SIZES, with half as
-many points along the variance and a quarter along the rate) and STEPS, each method is given the cheapest whose largest
-error over the strikes is within a tolerance. The time is a price's, the median of processor time of some repeats.
-QuantLib has its own points and its own theta, and works in log prices and in double precision. Its curve is Vasicek's,
-which makes its Hull-White rate Vasicek's."""
+many points along the variance and a quarter along the rate) and STEPS, each method is given the pair with the fewest
+points times steps whose largest error over the strikes is within a tolerance. The time is the median processor time of
+a few runs that compute one price. QuantLib has its own points and its own theta, and works in log prices and in double
+precision. Its discount curve is that of Vasicek's model, so its Hull-White rate follows Vasicek's model too."""
 import ctypes
 import functools
 import math
@@ -48,7 +48,7 @@ def quantlib(strike, nx, ny, nz, steps):
 
 
 def remembered(price):
-    """(price, seconds) of a strike, points along x and steps; each is computed once."""
+    """Returns a function of strike, points along x and steps that gives (price, seconds), and computes each once."""
     @functools.cache
     def priced(strike, n, steps):
         start = time.process_time()
@@ -58,7 +58,7 @@ def remembered(price):
 
 
 def largest(priced, n, steps, tolerance):
-    """The largest error over the strikes, or the first beyond the tolerance."""
+    """Returns the largest error over the strikes, or the first beyond the tolerance."""
     worst = 0.0
     for strike, known in KNOWN.items():
         worst = max(worst, abs(priced(strike, n, steps)[0] - known))
@@ -68,7 +68,7 @@ def largest(priced, n, steps, tolerance):
 
 
 def cheapest(priced, tolerance):
-    """Points along x, steps and largest error of the cheapest grid within the tolerance, or None."""
+    """Returns points along x, steps and largest error of the cheapest grid within the tolerance, or None."""
     best, least = None, math.inf
     for n in SIZES:
         if n**3 * STEPS[0] >= least or not largest(priced, n, STEPS[-1], tolerance) <= tolerance:
@@ -91,7 +91,8 @@ def median_seconds(price, n, steps, first):
 
 def processor():
     with open("/proc/cpuinfo") as lines:
-        return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown processor")
+        names = (line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+        return next(names, "unknown processor")
 
 
 def main():

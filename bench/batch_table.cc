@@ -2,7 +2,7 @@
    MIT licence, see LICENSE.
 
    bench/batch_table.sh compiles and runs this; it needs no GPU. Functions that note the kernel replace trid_launch and
-   trid_launch_cluster. The kernel's symbol has its name and template arguments, whose names come from the header.
+   trid_launch_cluster. The kernel's symbol has its name and template arguments, whose names come from its room.
    The stand-in for trid_clusters finds room for clusters, and that for cudaMemsetAsync clears nothing. */
 #include "trid.h"
 #include "trid/launch.h"
@@ -24,7 +24,7 @@ struct launch {
     }
 };
 static std::vector<launch> noted;
-static bool all_sizes; /* or up to 16384, what comes after a long system's first level not being said */
+static bool all_sizes; /* --all; else n ends at 16384, and of a long system only the first level is shown */
 
 template <class... P, class... A>
 static cudaError_t note(void (*kernel)(P...), dim3, dim3 block, size_t, cudaStream_t, const A &...)
@@ -52,7 +52,7 @@ static cudaError_t clear_nothing(const A &...)
 #define trid_launch_cluster note_cluster
 #define trid_clusters clusters_that_fit
 #define cudaMemsetAsync clear_nothing
-static int many_tiles; /* 0 where systems are many */
+static int many_tiles; /* the least number for a wide cluster: with 0, any number is many */
 #define TRID_P_BATCH_MANY_TILES many_tiles
 #include "trid/batch.h"
 #undef trid_launch
@@ -75,16 +75,17 @@ static void read_symbols(const char *program)
     if (!nm || pclose(nm) || symbols.empty()) fprintf(stderr, "batch_table: nm finds no kernels\n"), exit(1);
 }
 
-/* The names of a kernel's numeric template parameters, from its room: the "int k, int path" of the template above it. */
+/* The names of a kernel's numeric template parameters, from its room: "int k, int path" of the template above it. */
 static std::map<std::string, std::vector<std::string>> parameters;
 
 static void read_room(const char *path)
 {
     FILE *file = fopen(path, "r");
+    if (!file) perror(path), exit(1);
     char line[1024];
     std::vector<std::string> names;
     bool is_kernel = false;
-    while (file && fgets(line, sizeof line, file)) {
+    while (fgets(line, sizeof line, file)) {
         if (!strncmp(line, "template <", 10)) {
             names.clear();
             is_kernel = false;
@@ -99,10 +100,10 @@ static void read_room(const char *path)
             is_kernel = false;
         }
     }
-    if (file) fclose(file);
+    fclose(file);
 }
 
-/* Those of trid_p_batch_shape, which is what the kernels for interleaved systems have. */
+/* The parameters of trid_p_batch_shape, an argument of the kernels for interleaved systems. */
 static const std::vector<std::string> of_shape = {"k", "systems", "parts", "burst", "ahead"};
 
 struct kernel {
@@ -139,8 +140,8 @@ static std::string format(const char *text, int value)
     return line;
 }
 
-/* A kernel as "warps  full        k 16", its parameters in the order in which the template has them, without its
-   precision. The systems of a block depend on that: they go to *own, and "@" stands for them. */
+/* Returns a kernel as "lanes  full        k 16": its name and its parameters, in the order of the template, without the
+   precision. The number of systems a block depends on the precision: it goes to *own, and "@" stands for it. */
 static std::string describe(const launch &one, std::string *own)
 {
     static const char *const layout[] = {"  full      ", "  contiguous", "  strided   "};
@@ -154,7 +155,7 @@ static std::string describe(const launch &one, std::string *own)
     kernel k = kernel_of(one);
     size_t cut = k.name.rfind("_reduce");
     std::string text = cut == std::string::npos ? k.name : k.name.substr(0, cut) + "_*";
-    const bool alone = k.is.count("systems") && k.is["systems"] == 1; /* a warp has a chunk */
+    const bool alone = k.is.count("systems") && k.is["systems"] == 1; /* a warp solves a chunk */
     if (alone) k.is.erase("systems"), k.is.erase("parts");
     if (k.is.count("path") && !k.is.count("systems")) text += layout[k.is["path"]];
     if (k.is.count("layout")) text += layout[k.is["layout"]];
@@ -166,8 +167,8 @@ static std::string describe(const launch &one, std::string *own)
     return text;
 }
 
-/* What a call launched: one kernel, or chunks of systems and what is left of them. Kernels that only report, or come once
-   more in the reverse order, are not named. */
+/* Returns what a call launched: one kernel, or those that reduce chunks and that for the last reduced system. Kernels
+   that only report are not named, nor are those that expand the chunks again. */
 static std::string describe(const std::vector<launch> &all, std::string *own)
 {
     static const char *const times[] = {"", "once", "twice", "3 times", "4 times", "5 times", "6 times"};
@@ -205,7 +206,7 @@ static trid_lines lines_of(int layout, long long n)
     static int ask_##suffix(int operation, int layout, long long n)                                                    \
     {                                                                                                                  \
         trid_lines l = lines_of(layout, n);                                                                            \
-        auto at = [](size_t k) { return (T *)((k + 1) << 44); }; /* nobody goes there */                               \
+        auto at = [](size_t k) { return (T *)((k + 1) << 44); }; /* nobody reads this */                               \
         trid_batch_options options = {};                                                                               \
         options.scratch = (void *)((size_t)6 << 44), options.scratch_bytes = 1ll << 62;                                \
         return operation == SOLVE     ? CALL(solve, suffix)                                                            \
@@ -216,7 +217,7 @@ static trid_lines lines_of(int layout, long long n)
 ASK(float, f32)
 ASK(double, f64)
 
-/* What a call launches, and of it what depends on the precision. */
+/* Returns what a call launches. *own receives the part that depends on the precision. */
 static std::string asked(int operation, int layout, long long n, int is_double, std::string *own)
 {
     noted.clear();
@@ -224,8 +225,7 @@ static std::string asked(int operation, int layout, long long n, int is_double, 
     simt_capability(layout == WITHOUT_CLUSTERS ? 8 : 9, 0);
     many_tiles = layout == FEW_INTERLEAVED ? 32 : 0;
     int status = is_double ? ask_f64(operation, layout, n) : ask_f32(operation, layout, n);
-    if (status) return "";
-    if (noted.empty()) return "";
+    if (status || noted.empty()) return "";
     static std::map<std::vector<launch>, std::pair<std::string, std::string>> known;
     auto at = known.find(noted);
     if (at == known.end()) {
@@ -247,8 +247,8 @@ struct call {
     int operation, layout;
 };
 
-/* What a call launches; nothing, where it is what `but` launches, if there is that. The kernel's name alone, if
-   by_name. */
+/* Returns what a call launches. If there is a call `but`: nothing where `but` launches the same; elsewhere, if by_name
+   and without --all, only the kernel's name. */
 static std::string where_differs(call of, long long n, const call *but, int by_name, int is_double, std::string *own)
 {
     std::string other, kernel = asked(of.operation, of.layout, n, is_double, own);
@@ -264,6 +264,7 @@ static long long largest()
     return all_sizes ? (long long)TRID_BATCH_MAX_N : 16384;
 }
 
+/* Adds a range of n to the row of a kernel. */
 static void take(std::vector<row> *rows, const std::string &kernel, const std::string &own, long long from,
                  long long to, int is_double)
 {
@@ -281,8 +282,8 @@ static void take(std::vector<row> *rows, const std::string &kernel, const std::s
     place->to[is_double].push_back(to);
 }
 
-/* All n up to EACH are asked for, beyond them the powers of two, and between two of these that differ the one place where
-   they begin to. */
+/* Asks for all n up to `each`, which is past the last n of most kernels, and beyond it for the powers of two. If two of
+   these differ, finds one place between them where the kernel changes. */
 static std::vector<row> table_of(call of, const call *but, int by_name)
 {
     const long long each = 4200;
@@ -327,6 +328,7 @@ static std::string ranges(const row &r, int is_double)
     return all;
 }
 
+/* Prints the text from a column on, behind the line's head, and continues it on further lines. */
 static void print_line(std::string line, std::string text, size_t column)
 {
     const size_t width = 117, least = 23;
@@ -346,7 +348,7 @@ static void print_line(std::string line, std::string text, size_t column)
     printf("%s%s\n", line.c_str(), text.c_str());
 }
 
-/* The whole table of a call; or, by name, only what differs from that of another one. */
+/* Prints the table of a call, or only what differs from that of the call `but`: in rows, or by name on one line. */
 static void print_table(const char *title, call of, const call *but, int by_name)
 {
     std::vector<row> rows = table_of(of, but, by_name);

@@ -2,12 +2,12 @@
 # batch_table.sh - lists which kernel of trid/batch.h serves which size, by asking its launches.
 # MIT licence, see LICENSE.
 #
-#     sh bench/batch_table.sh n      the table, for n up to 16384; if a launch is like another one except for its
-#                                    kernels, only the names of the kernels
+#     sh bench/batch_table.sh n      the table, for n up to 16384; for variants of a call, only the names of the kernels
+#                                    that differ
 #     sh bench/batch_table.sh --all  all n, and all that is known of each
 #
-# bench/fill.sh puts the table into docs/batch.md. Needs a C++ compiler (CXX names it) and nm, no GPU. Run from the top
-# folder.
+# bench/fill.sh puts the table into docs/batch.md; its commands must have an argument, hence the word n.
+# Needs a C++ compiler (CXX names it) and nm, no GPU. Run from the top folder.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

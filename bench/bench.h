@@ -4,6 +4,7 @@
        Bench bench = bench_open(argc, argv);                      --csv FILE: also write the rows there
        double copy = bench_copy_speed(bench);                     bytes read and written a second
        double s = bench_seconds(9, [&] { kernel<<<g, b>>>(p); }); median of 9, warmed up
+       Bench_pace pace = bench_pace_open();
        double t = bench_seconds_after(pace, 9, 1, reset, f);      the same while the machine keeps its pace; reset is
                                                                   called before each run */
 #ifndef BENCH_H

@@ -59,8 +59,10 @@ static void schemes(void)
                 orders_line(text);
             }
     for (int which = FD_DOUGLAS; which <= FD_HUNDSDORFER_VERWER; which++)
-        for (int k = 0; k < 6; k++) { /* drifts of any size, or so many spacings a step; the least theta, or that for
-                                         drifts */
+        /* k = 0 .. 3: drifts of any size in two and in three factors, first with the theta of fd_scheme_theta, then
+           with that for drifts. k = 4, 5: drifts of at most `courant` spacings a step in three factors, with the theta
+           for them. */
+        for (int k = 0; k < 6; k++) {
             const int dims = k < 2 ? 2 : 3;
             const double most = which == FD_MODIFIED_CRAIG_SNEYD ? 0.3 : 0.5;
             const double courant = k < 4 ? HUGE_VAL : k == 4 ? 1 : most;
@@ -93,7 +95,7 @@ static void prices(void)
     for (int digital = 0; digital < 2; digital++)
         for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
             case_call(spot, strike, 0.05, 0.2, 1, want);
-            if (digital) want[0] = exp(-0.05) * case_normal((log(spot / strike) + 0.03) / 0.2);
+            if (digital) want[0] = exp(-0.05) * case_normal((log(spot / strike) + 0.03) / 0.2); /* 0.05 - 0.2^2 / 2 */
             for (int twice = 0; twice < 2; twice++) {
                 fd_axis axis = case_price_axis(twice ? 300 : 150, strike, way[k].even, way[k].align);
                 if (case_price(&axis, digital ? case_payoff_digital : case_payoff_call, strike, way[k].averaged,

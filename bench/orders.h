@@ -54,7 +54,7 @@ static inline void orders_line(const char *text)
 }
 
 /* Prints a row: what was measured, for which option, the errors at a size and at twice that size, and their order;
-   more: further columns, which are empty. */
+   more: the commas of further columns, which stay empty. */
 static inline void orders_row(const char *part, const char *what, const char *option, const char *size, double coarse,
                               double fine, const char *more)
 {
@@ -64,7 +64,7 @@ static inline void orders_row(const char *part, const char *what, const char *op
     orders_line(text);
 }
 
-/* Finds the name of the processor, followed by a comma and a blank; an empty string if the system does not tell. */
+/* Finds the name of the processor, with a comma and a blank behind it; an empty string if the system does not tell. */
 static inline void orders_processor(char *name, size_t size)
 {
     char line[200];

@@ -13,7 +13,7 @@ function box(x, y, width, height, class) {
 function dot(x, y, radius, class) {
     printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" class=\"%s\"/>\n", x, y, radius, class
 }
-# Writes an upright label around (x, y), read from below.
+# Writes a label around (x, y) that reads upwards.
 function upright(x, y, s) {
     printf "<text x=\"%.1f\" y=\"%.1f\" class=\"tick\" ", x, y
     printf "transform=\"rotate(-90 %.1f %.1f)\">%s</text>\n", x, y, xml(s)
@@ -22,8 +22,8 @@ function upright(x, y, s) {
 function comment(line) { sub(/^# */, "", line); return line }
 function fail(what) { print "pictures.sh: " what >"/dev/stderr"; failed = 1; exit 1 }
 
-# Draws the picture down to its title. light and dark are style rules beyond those that all pictures have. The caller ends
-# with print "</svg>".
+# Draws the picture down to its title. light and dark are style rules beyond those that all pictures have. The caller
+# ends with print "</svg>".
 function begin(width, height, label, title, light, dark) {
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" ", width, height
     printf "aria-label=\"%s\">\n<style>\n", xml(label)
@@ -69,8 +69,8 @@ function bars_legend(left, y) {
     text(left + 148, y, "small", "double precision")
 }
 
-# Draws bars in two precisions from bar_name[1 .. bars] and bar_words and, by name and precision, bar_share and bar_note.
-# across labels the axis.
+# Draws bars in two precisions. bar_name[1 .. bars] and bar_words label them; bar_share and bar_note, by name and
+# precision, give their lengths in per cent and the notes beside them. across labels the axis.
 function bar_chart(title, label, across, first_note, second_note, \
         most, step, top, left, right, above, bar, band, scale, height, x, y, k, p, class, width, tick) {
     most = 100

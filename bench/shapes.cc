@@ -3,7 +3,8 @@
 
        shapes [--csv FILE]
 
-   nvcc defines SHAPES_REAL, float or double. Arrays have 2^26 elements; tiles are whole, so that full ones count. */
+   shapes.sh defines SHAPES_REAL, float or double. Arrays have 2^26 elements. The number of systems is a multiple of 32,
+   so that no tile lacks one. */
 #include "bench.h"
 #include "trid/batch.h"
 
@@ -55,5 +56,6 @@ int main(int argc, char **argv)
     measure(bench, "factored_4", 0, [&](trid_lines l) {
         return trid_batch_several<MOST, 1, ONLY>(l, SIDES, ELEMENTS, a, b, c, d, x, &factored, 0);
     });
+    for (real **array : arrays) BENCH_OK(cudaFree(*array));
     return 0;
 }

@@ -4,8 +4,9 @@
        batch [n [systems]]         n <= 256 rows a system, default 256 and 524288
 
    Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays. The
-   limit is the speed at which a device-to-device copy of 4 GiB reads and writes bytes in the same run. (A copy writes
-   half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass 100 %.)
+   limit is measured in the same run: the bytes that a device-to-device copy of 4 GiB reads and writes per second. (A
+   copy writes half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass
+   100 %.)
    Without a GPU the host's hybrid solves the batch, by default a smaller one. Exits with 1 if a residual is too
    large. */
 #include "transpose.h"
@@ -39,10 +40,11 @@ static __global__ void fill(size_t rows, Real *a, Real *b, Real *c, Real *d, Rea
         c[i] = (Real)entry(i, 1);
         b[i] = (Real)(2.5 + entry(i, 2) / 4);
         d[i] = (Real)entry(i, 3);
-        x[i] = (Real)0 / (Real)0; /* so that an element that nobody writes shows */
+        x[i] = (Real)0 / (Real)0; /* so that an element that is never written shows */
     }
 }
 
+/* Each warp solves one system. */
 template <typename Real>
 static __global__ void __launch_bounds__(32 * WARPS)
     solve(int n, size_t systems, const Real *a, const Real *b, const Real *c, const Real *d, Real *x)
@@ -64,11 +66,12 @@ static __global__ void __launch_bounds__(32 * WARPS)
     transpose_store(K, W, n, rd, x + at, mine);
 }
 
-/* Returns the largest residual of some systems across the batch; NaN if an element is NaN. */
+/* Returns the largest residual of at most 1000 systems across the batch; NaN if an element is NaN. */
 template <typename Real>
 static double largest_residual(int n, size_t systems, Real *const device[5])
 {
     Real *host = (Real *)malloc(5 * sizeof(Real) * (size_t)n);
+    if (!host) fprintf(stderr, "out of memory\n"), exit(1);
     double largest = 0;
     size_t samples = systems < 1000 ? systems : 1000;
     for (size_t s = 0; s < samples; s++) {
@@ -126,7 +129,7 @@ static double copy_speed(void)
     check(cudaEventCreate(&stop));
     while (cudaMalloc(&from, 2 * bytes) != cudaSuccess && bytes >> 24) cudaGetLastError(), bytes /= 2;
     check(cudaMemset(from, 1, 2 * bytes));
-    float warm = 0; /* after a pause a GPU runs slower for about 15 ms */
+    float warm = 0; /* ms; after a pause a GPU runs slower for about 15 ms, so the first runs do not count */
     for (int run = -1; run < RUNS; run += warm >= 20) {
         check(cudaEventRecord(start, 0));
         check(cudaMemcpyAsync((char *)from + bytes, from, bytes, cudaMemcpyDeviceToDevice, 0));
@@ -157,8 +160,7 @@ static int on_gpu(const char *name, int n, size_t systems, double copy)
     float solves[RUNS];
     check(cudaEventCreate(&start));
     check(cudaEventCreate(&stop));
-    /* The first runs warm up: after a pause a GPU runs slower for about 15 ms. */
-    float warm = 0;
+    float warm = 0; /* as in copy_speed */
     for (int run = -1; run < RUNS; run += warm >= 20) {
         unsigned blocks = (unsigned)((systems + WARPS - 1) / WARPS);
         check(cudaEventRecord(start, 0));
@@ -183,9 +185,8 @@ template <typename Real>
 static int on_host(const char *name, int n, size_t systems)
 {
     size_t rows = systems * (size_t)n;
-    Real *a = (Real *)malloc((5 * rows + 10 * (size_t)n + 1) * sizeof(Real)), *b = a + rows, *c = b + rows,
-         *d = c + rows;
-    Real *x = d + rows, *work = x + rows;
+    Real *a = (Real *)malloc((5 * rows + trid_host_hybrid_len(n, K)) * sizeof(Real));
+    Real *b = a + rows, *c = b + rows, *d = c + rows, *x = d + rows, *work = x + rows;
     if (!a) {
         fprintf(stderr, "%zu systems do not fit into memory\n", systems);
         return 1;
@@ -196,25 +197,21 @@ static int on_host(const char *name, int n, size_t systems)
         b[i] = (Real)(2.5 + entry(i, 2) / 4);
         d[i] = (Real)entry(i, 3);
     }
-    double largest = 0, seconds[RUNS];
+    float ms[RUNS];
     for (int run = 0; run < RUNS; run++) {
         clock_t start = clock();
         for (size_t at = 0; at < rows; at += (size_t)n)
             trid_host_hybrid(n, K, a + at, b + at, c + at, d + at, x + at, work);
-        seconds[run] = (double)(clock() - start) / CLOCKS_PER_SEC;
-        for (int i = run; i > 0 && seconds[i] < seconds[i - 1]; i--) {
-            double swap = seconds[i];
-            seconds[i] = seconds[i - 1];
-            seconds[i - 1] = swap;
-        }
+        ms[run] = (float)(1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
     }
+    qsort(ms, RUNS, sizeof *ms, ascending);
+    double median = ms[RUNS / 2], largest = 0;
     for (size_t at = 0; at < rows; at += (size_t)n) {
         double r = trid_host_residual(n, a + at, b + at, c + at, d + at, x + at);
         if (!(r <= largest)) largest = r;
     }
-    double ms = 1e3 * seconds[RUNS / 2];
     printf("%s  %zu systems of %d rows on one core of the host: %.3f ms, %.2f GB/s, residual %.1e\n", name, systems, n,
-           ms, ms > 0 ? 5e-6 * (double)(rows * sizeof(Real)) / ms : 0, largest);
+           median, median > 0 ? 5e-6 * (double)(rows * sizeof(Real)) / median : 0, largest);
     free(a);
     return largest < (sizeof(Real) == 4 ? 1e-6 : 1e-15) ? 0 : 1;
 }
@@ -242,10 +239,12 @@ int main(int argc, char **argv)
     if (devices == 0) {
         puts("no GPU: the host's hybrid instead");
         size_t batch = systems ? (size_t)systems : 2048;
-        return on_host<float>("f32", n, batch) | on_host<double>("f64", n, batch);
+        int wrong = on_host<float>("f32", n, batch);
+        return on_host<double>("f64", n, batch) || wrong;
     }
     size_t batch = systems ? (size_t)systems : 524288;
     heading();
     double copy = copy_speed();
-    return on_gpu<float>("f32", n, batch, copy) | on_gpu<double>("f64", n, batch, copy);
+    int wrong = on_gpu<float>("f32", n, batch, copy);
+    return on_gpu<double>("f64", n, batch, copy) || wrong;
 }

@@ -41,6 +41,7 @@ int main(void)
     double *host = (double *)malloc(5 * bytes), *device;
     double *a = host, *b = a + rows, *c = b + rows, *d = c + rows, *x = d + rows;
     int *device_status, status[SYSTEMS];
+    if (!host) return fprintf(stderr, "out of memory\n"), 1;
     for (size_t i = 0; i < rows; i++) {
         a[i] = c[i] = -1;
         b[i] = 2.5;

@@ -73,6 +73,7 @@ int main(void)
     const int pitch = bs3d_pitch_f32(N);
     const size_t bytes = (size_t)pitch * N * N * sizeof(float);
     float *host = (float *)calloc(1, bytes), *device[3], around[64]; /* the payoff, and two arrays that alternate */
+    if (!host) fprintf(stderr, "out of memory\n"), exit(1);
     double ds = o.top[0] / (N - 1);
     for (int k = 0; k < N; k++)
         for (int j = 0; j < N; j++)
@@ -91,7 +92,7 @@ int main(void)
     check(cudaMemcpy(host, device[1 + STEPS % 2], bytes, cudaMemcpyDeviceToHost));
     for (int n = 0; n < 3; n++) check(cudaFree(device[n]));
 
-    int first = (int)(o.spot[0] / ds) - 1; /* of the four points around the spot on each axis */
+    int first = (int)(o.spot[0] / ds) - 1; /* the first of the four points around the spot on each axis */
     for (int n = 0; n < 64; n++) around[n] = host[first + n % 4 + pitch * (first + n / 4 % 4 + N * (first + n / 16))];
     free(host);
     bs3d_result r = bs3d_lane_greeks_f32(&o, around);

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Writes the final values where BS3D_GIVEN expects them: value (i, j, k) at [i + pitch (j + ny k)] of work. A thread a
-   point, a block a row. The march takes care of the elements of a row beyond the grid. */
+/* Writes the final values where BS3D_GIVEN expects them: value (i, j, k) at [i + pitch (j + ny k)] of work. A
+   thread takes a point, a block a row. The march takes care of the elements of a row beyond the grid. */
 __global__ void exchange(bs3d_problem o, float *u)
 {
     int i = (int)threadIdx.x, j = (int)blockIdx.x, k = (int)blockIdx.y;
@@ -55,7 +55,7 @@ int main(void)
     void *work;
     check(cudaMalloc(&work, bs3d_work_bytes_f32(&option)));
     const dim3 rows((unsigned)option.points[1], (unsigned)option.points[2]);
-    exchange<<<rows, 128>>>(option, (float *)work);
+    exchange<<<rows, 128>>>(option, (float *)work); /* more threads than a row has points */
     check(cudaGetLastError());
     int status = bs3d_implicit2_f32(&option, work, &result, 0);
     check(cudaStreamSynchronize(0));

@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Compares the price with that of the host reference. */
+/* Returns whether the price is that of the host reference. */
 static int as_on_host(const bs3d_problem *option, double price)
 {
     bs3d_result host;
     void *work = malloc(bs3d_host_bytes_f64(option));
+    if (!work) return 0;
     int status = bs3d_host_implicit_f64(option, work, &host);
     free(work);
     return status == BS3D_OK && fabs(price - host.price) <= 1e-10 * host.price;

@@ -2,7 +2,7 @@
    MIT licence, see LICENSE.
 
    A call on a product of powers of four assets, S_1^p_1 .. S_4^p_4: their geometric average, or one of them. Axis m has
-   an even number of points, S_m = i spot / (points / 2), so that the spot is a point. With the numbers of a time step
+   a multiple of four points, S_m = i spot / (points / 2), so that the spot is a point. With the numbers of a time step
 
        lambda_m = sigma_m^2 dt i_m^2 / 2,  gamma_m = r dt i_m / 2,  t_mn = rho_mn sigma_m sigma_n dt i_m i_n / 4
 
@@ -34,8 +34,8 @@ typedef struct {
     int points[BS4D_AXES], steps;
 } bs4d_problem;
 
-/* The numbers of one time step. lambda of an axis is variance i^2, its gamma is drift i, and t of a pair is cross i
-   i. */
+/* The numbers of one time step. lambda of an axis is variance i^2, its gamma is drift i, and t of a pair is
+   cross i_m i_n. */
 typedef struct {
     double variance[BS4D_AXES], drift[BS4D_AXES], cross[BS4D_PAIRS], discount;
     int points[BS4D_AXES];
@@ -70,8 +70,8 @@ BS4D_HD bs4d_step bs4d_step_of(const bs4d_problem *o)
     return step;
 }
 
-/* Says what is wrong with a problem, or returns null. A last row holds 1 - 2 gamma and 2 gamma, so gamma must be below
-   1/4. */
+/* Says what is wrong with a problem, or returns null. The last row of I - L_m holds 1 - 2 gamma and 2 gamma, and is
+   diagonally dominant if gamma is below 1/4. */
 BS4D_HD const char *bs4d_wrong(const bs4d_problem *o)
 {
     if (o->steps < 1) return "there must be a step";

@@ -4,15 +4,19 @@
        cpu_timing [f32|f64] [--isa NAME] [--threads N] [--options N] [--steps N] [--size N] [--runs N]
                   [--full | --quick] [--csv [FILE]] [--gpu1 FILE --gpu3 FILE]
 
+   By default each rung runs in both precisions, on the best instruction set and on AVX2, with one thread and with all.
+   --csv prints CSV in place of the tables; --csv FILE prints the tables and writes CSV to FILE.
+
    Table 3: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200. The paper marches 2048
-   options for 50000 explicit or 2500 implicit steps. This program marches some options for as many steps as take a
-   moment (or as --options, --steps and --full say), and one column gives the time for the paper's size at that speed.
-   thomas_plain is the comparator of the implicit rungs: the same elimination in every step, one option at a time, in
-   plain C with divisions. Table 4: a call on the geometric average of three assets on 256^3 points (--size), with 500
-   explicit or 100 implicit steps in the paper, and a step or two here. The rows solve_ are one batch of tridiagonal
-   systems in a direction of that grid: thomas with distinct a, b, c, d, x; hybrid the same across lanes; factored in
-   place with one matrix for all. Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both
-   machines.
+   options for 50000 explicit or 2500 implicit steps. This program marches 64 options for about 15 ms, unless --options,
+   --steps or --full says otherwise, and one column scales the time to the paper's size. thomas_plain is the comparator
+   of the implicit rungs: the same elimination in every step, one option at a time, in plain C with divisions.
+
+   Table 4: a call on the geometric average of three assets on 256^3 points (--size). The paper takes 500 explicit or
+   100 implicit steps; this program times two explicit steps or one implicit step. The rows solve_ are one batch of
+   tridiagonal systems in a direction of that grid: thomas with distinct a, b, c, d, x; hybrid the same across lanes;
+   factored in place with one matrix for all. Table 5 compares the best rungs with those in the results of bs1d_timing
+   and bs3d_timing on a GPU (--gpu1, --gpu3).
 
    Each row gives medians of 7 runs (--runs) after a warm-up. Runs alternate with a loop of multiply-adds on the same
    instruction set and threads, and for table 4 with a copy of 256 MiB past the caches (with NEON through them).
@@ -23,10 +27,12 @@
    batch with a single matrix. The value at the strike comes from an untimed march of one option over all steps. In
    table 4 this march takes fewer, longer steps on 64^3 points, or with --full all steps on the whole grid. The error is
    the distance from the exact solution of the discrete equations, or in table 4 from the closed form. For a batch of
-   systems it is the largest error. The program fails if a rung is less accurate than expected. A row is marked "!" if
-   its median exceeds its least time by more than a quarter, or if its multiply-adds or copies were slower than before
-   by a quarter: something else was running, and the row means little. With --quick sizes are smaller and runs fewer,
-   and the figures mean little. */
+   systems it is the largest error. The program fails if a rung is less accurate than expected.
+
+   A row is disturbed if its median exceeds its least time by more than a quarter, or if its multiply-adds or copies ran
+   at less than three quarters of the best speed so far. It is measured again, up to three times. If it is still
+   disturbed, it is marked "!": something else was running, and the row means little. With --quick sizes are smaller,
+   runs are fewer, rows are not measured again, and the figures mean little. */
 #ifndef REAL
 #if defined __linux__
 #define _DEFAULT_SOURCE
@@ -56,7 +62,7 @@
 
 enum {
     POINTS = 256,
-    ALL_OPTIONS = 2048, /* these are the paper's */
+    ALL_OPTIONS = 2048, /* the paper's, as are all the steps below */
     EXPLICIT_STEPS = 50000,
     IMPLICIT_STEPS = 2500,
     GRID_EXPLICIT_STEPS = 500,
@@ -83,8 +89,9 @@ typedef struct {
 
 enum kind { OPTIONS_MARCH, GRID_MARCH, BATCH };
 
-/* A rung. explicit4 composes steps. direction, distinct: of a batch. passes: arrays read and written in a step or by a
-   batch. within: the largest error allowed; 0: as in bs3d_timing. */
+/* A rung. A batch has systems along axis `direction`, and distinct matrices or one for all. passes: arrays read and
+   written in a step or by a batch. within: the largest error allowed in each precision; a march on the grid has the
+   bound of bs3d_timing instead. */
 typedef struct {
     const char *name;
     enum kind kind;
@@ -168,8 +175,7 @@ enum { CHAINS = 14, PLAIN_LINKS = 16 };
     {                                                                                                                  \
         for (size_t i = 0; i < n / 4; i += cpu_avx_lanes_##set##_f64) {                                                \
             cpu_avx_vec_##set##_f64 x = cpu_avx_load_##set##_f64(from + i);                                            \
-            for (size_t k = 1; k < 4; k++)                                                                             \
-                x = x + cpu_avx_load_##set##_f64(from + k * (n / 4) + i);                                              \
+            for (size_t k = 1; k < 4; k++) x = x + cpu_avx_load_##set##_f64(from + k * (n / 4) + i);                   \
             cpu_avx_stream_##set##_f64(to + i, x);                                                                     \
         }                                                                                                              \
     }
@@ -226,7 +232,7 @@ static double best_peak[CPU_AVX_ISAS][2][2]; /* the best so far, by set, precisi
 /* Returns the operations a second. */
 static double measured_peak(int isa, int is_double, int threads)
 {
-    long links = (quick ? 20000L : 200000L) / (isa == CPU_AVX_PLAIN ? 8 : 1);
+    long links = (quick ? 20000L : 200000L) / (isa == CPU_AVX_PLAIN ? 8 : 1); /* the plain loop has more sums */
     double operations = 0, sum = 0, start = now();
     PARALLEL(omp parallel for num_threads(threads) reduction(+ : operations, sum))
     for (int thread = 0; thread < threads; thread++) {
@@ -243,7 +249,7 @@ static double measured_peak(int isa, int is_double, int threads)
 
 static double best_copy[CPU_AVX_ISAS][2]; /* likewise */
 
-/* Returns the bytes read and written a second, by a copy or from four arrays to one. */
+/* Returns the bytes that a copy, or a loop from four arrays to one, reads and writes a second. */
 static double measured_memory(int isa, int four, int threads)
 {
     static double *from, *to;
@@ -281,15 +287,14 @@ static bs1d_model one_factor_model(int implicit)
     return model;
 }
 
-/* Makes a problem with steps of the paper's length. On more than 256 points explicit steps are shorter, by the square
-   of the spacing, so that they are stable. */
+/* Makes a problem that marches the paper's maturity in so many steps. On more than 256 points explicit steps, and with
+   them the maturity, are shorter in proportion to the square of the spacing, so that they are stable. */
 static bs3d_problem three_factor_problem(int implicit, int points, int steps)
 {
     bs3d_problem problem = {
         {100, 100, 100}, {200, 200, 200}, {0.2, 0.2, 0.2}, {0, 0, 0}, {0.5, 0.5, 0.5}, 100, 0.05, maturity_3,
         {0, 0, 0},       steps,           BS3D_GEOMETRIC,  0};
-    if (points != 256 && !implicit && points > VALUE_POINTS)
-        problem.maturity *= pow(255.0 / (points - 1), 2) < 1 ? pow(255.0 / (points - 1), 2) : 1;
+    if (!implicit && points > 256) problem.maturity *= pow(255.0 / (points - 1), 2);
     for (int axis = 0; axis < 3; axis++) problem.points[axis] = points;
     return problem;
 }
@@ -326,7 +331,7 @@ static const rung ladder_3[] = {
     {"grid_implicit1", GRID_MARCH, 1, 0, 0, 5, BOTH(grid_implicit1), {0, 0}},
     {"grid_implicit2", GRID_MARCH, 1, 0, 0, 5, BOTH(grid_implicit2), {0, 0}},
     {"solve_x_thomas", BATCH, 1, 0, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
-    {"solve_x_hybrid", BATCH, 1, 0, 1, 5, BOTH(across), {1e-5, 1e-13}},
+    {"solve_x_hybrid", BATCH, 1, 0, 1, 5, BOTH(hybrid), {1e-5, 1e-13}},
     {"solve_y_thomas", BATCH, 1, 1, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
     {"solve_z_thomas", BATCH, 1, 2, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
     {"solve_x_factored", BATCH, 1, 0, 0, 2, BOTH(solve), {1e-5, 1e-13}},
@@ -364,7 +369,7 @@ static void heading(void)
     time_t seconds = time(NULL);
     FILE *info = fopen("/proc/cpuinfo", "r");
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&seconds));
-    while (info && fgets(line, sizeof line, info)) { /* the name comes last of the three; many models may share it */
+    while (info && fgets(line, sizeof line, info)) { /* the name, which others share, comes last */
         char *colon = strchr(line, ':');
         sscanf(line, "cpu family : %d", &family), sscanf(line, "model : %d", &model);
         if (strncmp(line, "model name", 10) || !colon) continue;
@@ -423,13 +428,12 @@ static void group_heading(int isa, int is_double)
 }
 
 /* Writes a number of a row; an empty text for 0. */
-static const char *text(char *to, const char *format, double x)
+static void text(char *to, const char *format, double x)
 {
     if (x > 0)
         snprintf(to, 32, format, x);
     else
         *to = 0;
-    return to;
 }
 
 static void row(const rung *r, const job *j, int points, timing t, double as_in_paper, double value, double error,
@@ -490,7 +494,7 @@ static timing measure_once(const rung *r, const job *j, double operations, doubl
     const int isa = r == &comparator ? CPU_AVX_PLAIN : j->isa;
     const int compared = r->kind == OPTIONS_MARCH && r->implicit && r != &comparator;
     job other = *j;
-    other.steps = j->steps / 16 + 1;
+    other.steps = j->steps / 16 + 1; /* the comparator is slow, and a time per step is enough */
     const int distinct = r->kind == BATCH && r->distinct;
     timing t = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     for (int run = -1; run < runs; run++) { /* the first run warms up */
@@ -526,7 +530,7 @@ static timing measure_once(const rung *r, const job *j, double operations, doubl
     return t;
 }
 
-/* Times a call. Times it again if it was disturbed, up to three times. */
+/* Times a call, and if it was disturbed times it again, up to three times. */
 static timing measure(const rung *r, const job *j, double operations, double bytes)
 {
     timing t = measure_once(r, j, operations, bytes);
@@ -536,7 +540,8 @@ static timing measure(const rung *r, const job *j, double operations, double byt
 
 /* ---- table 3 ----------------------------------------------------------------------------------------------------- */
 
-/* Returns a number of steps that take about 15 ms, in whole composed steps. */
+/* Returns how many steps to time: as many as --steps or --full says, or else about 15 ms of them (1 ms with --quick),
+   in whole composed steps. */
 static int moderate_steps(const rung *r, job *j)
 {
     int all = r->implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS, least = all / 250, unit = j->composed ? j->composed : 1;
@@ -666,7 +671,7 @@ static void read_gpu_results(const char *file, int factors)
 
 static void table_5(void)
 {
-    printf("\nTable 5: the best rungs at the paper's sizes, in milliseconds, and how many times the GPU is faster\n"
+    printf("\nTable 5: the best rungs at the paper's sizes, in milliseconds, and how many times faster the GPU is\n"
            "                GPU f32 ms   GPU f64 ms   CPU f32 ms   CPU f64 ms  times f32  times f64\n");
     for (int kind = 0; kind < 4; kind++) {
         const double *gpu = best_on_gpu[kind / 2][kind % 2], *cpu = best[kind / 2][kind % 2];
@@ -679,7 +684,7 @@ static void table_5(void)
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
-/* argument: what was not understood; null: something is missing */
+/* Prints the usage, and the argument that was not understood, or null if one is missing. Returns main's status. */
 static int usage(const char *argument)
 {
     fprintf(stderr, "cpu_timing: %s%s\n",
@@ -748,14 +753,15 @@ static void table_4(int isa, int is_double, const int *threads)
     for (int i = 0; i < 5; i++) free(arrays[i]);
 }
 
-/* Finds how fast the machine seems to be, and whether it is busy, within a second or two. */
+/* Prints how fast the machine seems to be, and whether it is busy, within a second or two. */
 static void announce_speed(int isa, const int *threads)
 {
-    const int tries = quick ? 3 : 15;
+    enum { TRIES = 15 };
+    const int tries = quick ? 3 : TRIES;
     double single[2] = {0, 0};
     int steady = 1;
     for (int k = 0; k < 2 && threads[k]; k++) {
-        double speed[2][15], copy = 0;
+        double speed[2][TRIES], copy = 0;
         for (int i = -1; i < tries; i++) { /* the first run warms up */
             double pair[2] = {measured_peak(isa, 0, threads[k]), measured_peak(isa, 1, threads[k])};
             if (i >= 0) speed[0][i] = pair[0], speed[1][i] = pair[1];
@@ -844,9 +850,9 @@ int main(int argc, char **argv)
             return usage(argv[i]);
         }
     }
-    if (size < 4 || size > MOST_POINTS) return usage("--size, which is 4 to 1024");
-    if (runs > MOST_RUNS) return usage("--runs, which is 1 to 99");
-    if (threads_given > MOST_THREADS) return usage("--threads, which is 1 to 1024");
+    if (size < 4 || size > MOST_POINTS) return fprintf(stderr, "--size must be 4 to %d\n", MOST_POINTS), 2;
+    if (runs > MOST_RUNS) return fprintf(stderr, "--runs must be 1 to %d\n", MOST_RUNS), 2;
+    if (threads_given > MOST_THREADS) return fprintf(stderr, "--threads must be 1 to %d\n", MOST_THREADS), 2;
     if (!(wanted[0] || wanted[1])) wanted[0] = wanted[1] = 1;
     csv = table ? NULL : stdout;
     if (file && !(csv = fopen(file, "w"))) return perror(file), 2;
@@ -924,7 +930,7 @@ static int F(thomas_plain)(const job *j)
     return CPU_AVX_OK;
 }
 
-/* Makes the same matrices for each option: A and A composed, or I - A. */
+/* Makes the same matrices for each option: A and the rows of composed steps, or I - A. */
 static void F(make_options)(job *j, int implicit)
 {
     const size_t n = (size_t)j->options * POINTS, width = 2 * REACH + 1;
@@ -1071,7 +1077,7 @@ static int F(thomas)(const job *j)
     return F(cpu_avx_thomas)(j->isa, &j->lines, (const REAL *)j->a, (const REAL *)j->b, (const REAL *)j->c,
                              (const REAL *)j->d, (REAL *)j->u, j->work, j->threads);
 }
-static int F(across)(const job *j)
+static int F(hybrid)(const job *j)
 {
     return F(cpu_avx_hybrid)(j->isa, &j->lines, (const REAL *)j->a, (const REAL *)j->b, (const REAL *)j->c,
                              (const REAL *)j->d, (REAL *)j->u, j->work, j->threads);
@@ -1082,8 +1088,8 @@ static int F(solve)(const job *j)
                             j->threads);
 }
 
-/* Makes systems whose solution is all ones. The missing neighbour at an end is subtracted from the right-hand side.
-   With one matrix, solved in place, it is subtracted from the matrix instead, so that the solve can be repeated. */
+/* Makes systems whose solution is all ones. If one matrix serves all, its rows sum to 1: the right-hand side is
+   then all ones too, and the solve in place can be repeated. */
 static void F(make_batch)(job *j, int distinct, void *const *arrays)
 {
     const long long n = j->lines.n, points = n * n * n;

@@ -35,7 +35,7 @@ static const locvol_set locvol_sets[3] = {
 
 static const double locvol_s0 = 0.03, locvol_t = 5, locvol_alpha = 0.2, locvol_nu = 0.6, locvol_beta = 0.5;
 
-/* The operations at a point in a step that the benchmark assumes; a division counts one, exponentials are left out. */
+/* The operations that the benchmark assumes for a point and step: a division counts one, exponentials none. */
 enum { LOCVOL_OPERATIONS = 44 };
 
 /* Makes a uniform axis with `at` as point number `index`. */
@@ -172,7 +172,7 @@ static inline int F(locvol_plain)(const locvol_set *set, int threads, R *result)
     F(locvol_second)(numx, exact, dxx);
     F(locvol_second)(numy, exact + numx, dyy);
 #ifdef _OPENMP
-#pragma omp parallel if (threads)
+#pragma omp parallel if (threads) reduction(| : failed)
 #else
     (void)threads;
 #endif

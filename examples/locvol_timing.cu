@@ -137,7 +137,7 @@ static int workers(void)
 #endif
 }
 
-/* Times the host. In double precision its values become run->exact. */
+/* Times the host. The values in double precision become run->exact. */
 static void time_host(const locvol_run *run, int is_double)
 {
     fd_batch batch = run->batch;
@@ -160,6 +160,7 @@ static void time_host(const locvol_run *run, int is_double)
     row("host", is_double, run->set, runs, ms, worst(batch.problems, batch.values, run->exact));
 }
 
+/* Times some problems of the plain program, and scales the time to all. */
 static void time_plain(const locvol_run *run, int is_double)
 {
     locvol_set some = *run->set;
@@ -178,13 +179,20 @@ static void time_plain(const locvol_run *run, int is_double)
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
 
 #if ON_DEVICE
+template <class type>
+static type *device_array(size_t count)
+{
+    type *array;
+    check(cudaMalloc((void **)&array, count * sizeof *array));
+    return array;
+}
+
 typedef int Launch(const fd_batch *, const locvol_parameters *, void *, size_t, cudaStream_t);
 typedef size_t Bytes(const fd_batch *);
 
-/* Each in single and in double precision. */
 static const struct Version {
-    const char *name, *call;
-    Launch *launch[2];
+    const char *name, *call; /* of the rows from device memory and from host memory */
+    Launch *launch[2];       /* in single and in double precision */
     Bytes *bytes[2];
 } versions[] = {
     {"naive",
@@ -205,36 +213,33 @@ static void time_version(const Version &version, int is_double, const locvol_run
 {
     const size_t n = (size_t)run->batch.problems;
     fd_batch batch = run->batch;
-    fd_problem *problem, *those = (fd_problem *)allocate(n * sizeof *those); /* with pointers to device memory */
-    locvol_parameters *parameters;
-    double *spot;
+    fd_problem *to_copy = (fd_problem *)allocate(n * sizeof *to_copy), *problem = device_array<fd_problem>(n);
+    locvol_parameters *parameters = device_array<locvol_parameters>(n);
     fd_values *values = (fd_values *)allocate(n * sizeof *values);
     fd_status *status = (fd_status *)allocate(n * sizeof *status);
-    void *work;
+    double *spot = device_array<double>(2);
     cudaStream_t stream;
     cudaEvent_t start, stop;
     check(cudaStreamCreate(&stream));
     check(cudaEventCreate(&start));
     check(cudaEventCreate(&stop));
-    check(cudaMalloc((void **)&problem, n * sizeof *problem));
-    check(cudaMalloc((void **)&parameters, n * sizeof *parameters));
-    check(cudaMalloc((void **)&batch.values, n * sizeof *values));
-    check(cudaMalloc((void **)&batch.status, n * sizeof *status));
+    batch.values = device_array<fd_values>(n);
+    batch.status = device_array<fd_status>(n);
     const size_t bytes = version.bytes[is_double](&batch);
-    check(cudaMalloc(&work, bytes));
-    check(cudaMalloc((void **)&spot, sizeof run->spot));
+    char *work = device_array<char>(bytes);
     check(cudaMemcpy(spot, run->spot, sizeof run->spot, cudaMemcpyHostToDevice));
-    for (size_t k = 0; k < n; k++) those[k] = run->problem[k], those[k].spot = spot;
+    for (size_t k = 0; k < n; k++) to_copy[k] = run->problem[k], to_copy[k].spot = spot;
     batch.problem = problem;
+    /* After a pause a GPU is slower for about 15 ms: runs count once they have taken 20. */
     double ms[2][RUNS], warm = 0;
     for (int r = -1; r < RUNS; r += warm >= 20 || ON_EMULATOR) {
         float took;
         double from = seconds();
-        check(cudaMemcpyAsync(problem, those, n * sizeof *problem, cudaMemcpyHostToDevice, stream));
+        check(cudaMemcpyAsync(problem, to_copy, n * sizeof *problem, cudaMemcpyHostToDevice, stream));
         check(cudaMemcpyAsync(parameters, run->parameters, n * sizeof *parameters, cudaMemcpyHostToDevice, stream));
         check(cudaEventRecord(start, stream));
-        if (version.launch[is_double](&batch, parameters, work, bytes, stream))
-            fprintf(stderr, "%s: not launched\n", version.name), exit(1);
+        const int refused = version.launch[is_double](&batch, parameters, work, bytes, stream);
+        if (refused) fprintf(stderr, "%s: %s\n", version.name, adi2d_status_string(refused)), exit(1);
         check(cudaEventRecord(stop, stream));
         check(cudaMemcpyAsync(values, batch.values, n * sizeof *values, cudaMemcpyDeviceToHost, stream));
         check(cudaMemcpyAsync(status, batch.status, n * sizeof *status, cudaMemcpyDeviceToHost, stream));
@@ -260,7 +265,7 @@ static void time_version(const Version &version, int is_double, const locvol_run
     check(cudaStreamDestroy(stream));
     free(status);
     free(values);
-    free(those);
+    free(to_copy);
 }
 #endif
 
