@@ -8,7 +8,6 @@
    speed relative to the rung's, is the median of the ratios of neighbouring runs. The rung's cross terms read two
    corners of a plane, the model's four. */
 #ifndef REAL
-#define _GNU_SOURCE /* aligned_alloc */
 #include "../cpu_avx.h"
 #include "../tests/adi3d_assets.h"
 #include "orders.h"

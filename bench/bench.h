@@ -50,8 +50,8 @@ static inline void bench_line(const Bench &bench, const char *format, ...)
     va_end(args);
 }
 
-/* Reads the arguments: --csv FILE, and `word`, an option that the program may have; *said tells whether it was given.
-   Prints the head of the results. */
+/* Reads the arguments: --csv FILE, and `word`, an option that the program may have; *said becomes true if it is
+   given. Prints the head of the results. */
 static inline Bench bench_open(int argc, char **argv, const char *word = NULL, bool *said = NULL)
 {
     Bench bench = {NULL};
@@ -86,7 +86,7 @@ static inline double bench_median(std::vector<double> values)
     return values[values.size() / 2];
 }
 
-/* Returns the seconds that the work enqueued by f takes, run once. */
+/* Calls f once. Returns the seconds that the work takes that f enqueues. */
 template <typename Work>
 static double bench_once(Work f)
 {
@@ -117,8 +117,8 @@ static double bench_seconds(int runs, Work f)
     return bench_median(seconds);
 }
 
-/* Two measurements that tell whether the machine runs at its usual speed: a chain of multiply-adds of one warp, each of
-   which needs the one before, depends on the clock of the multiprocessors, and a copy on that of the memory. */
+/* Two measurements tell whether the machine runs at its usual speed. The time of a chain of multiply-adds in one warp,
+   each of which needs the one before, depends on the clock of the multiprocessors; that of a copy, on the memory's. */
 struct Bench_pace {
     char *memory;
     size_t bytes;

@@ -12,7 +12,7 @@ typedef struct {
     int put;
 } cev_parameters;
 
-/* The expensive terms are computed once a point of x; nothing depends on time. */
+/* The expensive terms are computed once for each point of x; nothing depends on time. */
 FD_NUMBERS(cev, x, diffusion)
 FD_HD void cev_of_x(const cev_parameters *p, double at, cev_x_f64 *x)
 {

@@ -14,7 +14,7 @@
 
 enum { POINTS = 400, STEPS = 100, HALVES = 4, SPOTS = 5, PROBLEMS = 2 };
 
-/* By the noncentral chi-square distribution, and by the integral equation of the exercise boundary. */
+/* The calls by the noncentral chi-square distribution, the puts by the integral equation of the exercise boundary. */
 static const double exact[PROBLEMS][SPOTS] = {{2.13917586, 5.28339045, 10.45388533, 17.51837318, 25.98192686},
                                               {20.00111668, 11.61277731, 6.06414147, 2.82076950, 1.16494809}};
 
