@@ -124,8 +124,8 @@ __device__ static unsigned bits_of(double positive)
 {
     return (unsigned)__float_as_int((float)positive) & 0x7fffffffu;
 }
-/* Finds, for every system, the largest |A x - d| of a row and the largest |A| |x| + |d|, as bits. The stored numbers are
-   `scale` times x. They have no gaps, so an element's position tells its system. */
+/* Finds, for every system, the largest |A x - d| of a row and the largest |A| |x| + |d|, as bits. The stored numbers
+   are `scale` times x. They have no gaps, so an element's position tells its system. */
 template <typename T>
 __global__ void residuals(Rows<T> rows, size_t count, size_t sides, const T *x, double scale, uint2 *largest)
 {
@@ -177,8 +177,8 @@ __global__ void gather(Rows<T> rows, size_t count, const Place *places, const T 
     out[5 * i + 4] = (double)x[places[i].side * rows.side + places[i].at];
 }
 
-/* Solves by pivoted elimination, as LAPACK's gtsv does. Each row has five numbers: a, b, c, d and one that this function
-   does not use. */
+/* Solves by pivoted elimination, as LAPACK's gtsv does. Each row has five numbers: a, b, c, d and one that is not
+   used here. */
 static std::vector<double> eliminate(size_t n, const double *m)
 {
     std::vector<double> p(n), q(n), s(n), y(n), x(n);
@@ -611,8 +611,8 @@ static __global__ void empty_kernel(T *)
 {
 }
 
-/* Measures the launch of a small batch, by itself and in a row on a busy stream, beside that of an empty kernel with the
-   same grid. */
+/* Measures the launch of a small batch, by itself and in a row on a busy stream, beside that of an empty kernel with
+   the same grid. */
 template <typename T>
 static void measure_launch(const trid_lines &l, const char *layout, unsigned blocks, const Arrays<T> &s)
 {

@@ -202,8 +202,8 @@ def cheapest(by, known, strikes, tolerance, grids, predictions, wrong):
 
 
 def confirmed(by, known, strikes, tolerance, grid, errors):
-    """Prices the strikes, that with the largest predicted error first. Returns the prices and the seconds of one; None as
-    soon as a price is off by more than the tolerance."""
+    """Prices the strikes, that with the largest predicted error first. Returns the prices and the seconds of one; None
+    as soon as a price is off by more than the tolerance."""
     prices, seconds = [0.0] * len(strikes), 0
     for k in sorted(range(len(strikes)), key=lambda k: -errors[k]):
         price = by(strikes[k:k + 1], *grid)

@@ -97,7 +97,7 @@ def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
 
 
 def factor(library, a, b, c):
-    """Returns the factors of a matrix, for solve_factored; a, b, c have its n rows. Raises LinAlgError as solve does."""
+    """Returns the factors of a matrix of n rows, as are a, b, c, for solve_factored. Raises LinAlgError as solve does."""
     a, b, c = require(a, b, c)
     f = np.empty((3, len(b)), b.dtype)
     name = checked(a, b, c, f[0])
