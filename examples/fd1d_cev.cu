@@ -32,6 +32,11 @@ static T *on_device(const std::vector<T> &host)
     return device;
 }
 
+static void free_all(std::initializer_list<const void *> arrays)
+{
+    for (const void *array : arrays) check(cudaFree((void *)array));
+}
+
 int main(void)
 {
     const std::vector<double> spot(1, 100);
@@ -77,9 +82,7 @@ int main(void)
     check(cudaEventElapsedTime(&ms, start, stop));
     check(cudaEventDestroy(start));
     check(cudaEventDestroy(stop));
-    const void *const arrays[] = {device_spot,  batch.problem,     batch.status,
-                                  batch.values, device_parameters, device_memory};
-    for (const void *array : arrays) check(cudaFree((void *)array));
+    free_all({device_spot, batch.problem, batch.status, batch.values, device_parameters, device_memory});
 
     double worst = 0;
     for (int p = 0; p < PROBLEMS && !what; p++) {
