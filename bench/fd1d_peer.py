@@ -17,8 +17,8 @@ prices. For one factor the kit has two rows: one option a call, and a batch in o
 
 The references are closed forms; QuantLib's integral equation (QdFp) for the American put in the Black-Scholes model;
 and much finer grids of both methods, extrapolated, for the volatility surface and for the American put in Heston's
-model. The first lines of FILE say how far apart these two methods are. For Heston's model they also say how far the
-mean of the two is from the scaled prices of Ikonen and Toivanen (2008), which are too rough for 1e-4."""
+model. The first lines of FILE say how far apart the two methods are there and, for Heston's model, how far their mean
+is from the scaled prices of Ikonen and Toivanen (2008), which are too rough for 1e-4."""
 import ctypes
 import math
 import sys

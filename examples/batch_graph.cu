@@ -2,7 +2,7 @@
    MIT licence, see LICENSE.
 
    Each replay takes an implicit Euler step of the heat equation in many rods: (I - r D) u' = u in place, with one
-   matrix for all rods. Each replay also leaves a status for each system, and counts the systems that failed, from 0. */
+   matrix for all rods. Each replay also leaves a status for each system, and counts those that failed, from 0. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 
@@ -43,8 +43,6 @@ int main()
     if (status) return puts(trid_batch_status_string(status)), 1;
     check(cudaGraphInstantiate(&ready, graph, 0));
     for (int step = 0; step < STEPS; step++) check(cudaGraphLaunch(ready, stream));
-    check(cudaGraphExecDestroy(ready));
-    check(cudaGraphDestroy(graph));
 #else /* the emulator has no graphs: the same launches one by one */
     for (int step = 0; step < STEPS; step++) {
         int status = trid_batch_shared_f64(lines, a, a + N, a + 2 * N, x, x, &options, stream);
@@ -57,6 +55,10 @@ int main()
     std::vector<int> outcome(RODS);
     check(cudaMemcpy(count, failed, sizeof count, cudaMemcpyDeviceToHost));
     check(cudaMemcpy(outcome.data(), status_of, RODS * sizeof *status_of, cudaMemcpyDeviceToHost));
+#ifndef SIMT_EMULATOR
+    check(cudaGraphExecDestroy(ready));
+    check(cudaGraphDestroy(graph));
+#endif
     check(cudaStreamDestroy(stream));
     void *const arrays[] = {a, x, failed, status_of};
     for (void *array : arrays) check(cudaFree(array));
