@@ -1,5 +1,5 @@
 #!/bin/sh
-# asked.sh - lists the targets of a header that one machine does not reach, from its results.
+# asked.sh - lists the targets of a header that a machine does not reach, from the results on that machine.
 # MIT licence, see LICENSE.
 #
 #     sh bench/asked.sh batch docs/results/trid_batch-h200.csv [docs/results/trid_batch-bounds-h200.csv]
@@ -13,11 +13,11 @@ set -eu
 page=$1 results=$2 bounds=${3:-} number=0
 columns=${bounds:+instructions,issue,no_eligible,waits_1,waits_2,memory_bus,occupied,no_pause}
 
-# Of the file's first row with these values: one column.
+# Prints one column of the first row of the results that has these values.
 pick() { # pick COLUMN column=value,...
     sh "${0%/*}/table.sh" "$results" "$1" "$2" | sed -n '3s/[| ][| ]*//gp'
 }
-# What the profiler counted in the same row of the other file, as the last columns of a line.
+# Prints what the profiler counted for the same row, as the last columns of a line.
 counted() { # counted column=value,...
     [ -z "$bounds" ] || sh "${0%/*}/table.sh" "$bounds" "$columns" "$1" | sed -n '3s/^|//p'
 }
@@ -65,13 +65,13 @@ batch)
     done
     ;;
 bs3d)
-    # A grid of 512 points an axis has 8 times the points, and 15 % are granted.
-    time() { # time POINTS PRECISION NAME MOST
+    # A grid of 512 points an axis has 8 times the points, and is allowed 15 % more time a point.
+    limit() { # limit POINTS PRECISION NAME MOST
         ms=$(pick ms_median "kernel=implicit3,nx=$1,precision=$2")
         row "implicit3, $1³ points, 100 steps, $3" "at most $4" ms "${ms:+$(printf %.1f "$ms")}"
     }
-    time 256 f64 double 16
-    time 512 f64 double 147.2
+    limit 256 f64 double 16
+    limit 512 f64 double 147.2
     ;;
 *)
     echo "asked.sh: nothing is known of $page" >&2

@@ -3,22 +3,25 @@
 
        batch [--csv FILE] [--quick] [--only TEXT] [--profile]
 
-   An array has 2^27 elements (--quick: 2^24), so that the cache holds nothing useful from an earlier run. bytes are
-   what an operation must read and write once: five arrays for a solve. The limit is the speed of a device-to-device
-   copy in the same run. Every result is checked: the residual of every system on the device, as trid_batch_checked
-   defines it, and the largest error of a sample against pivoted elimination in double precision, relative to the
-   largest element of x in each. The sample is 48 systems, or pieces of long ones with 256 rows around each, beyond
-   which these matrices have no influence. If a residual exceeds 128 unit roundoffs, which is trid/batch.h's own
-   tolerance, or an error ten times that, the program says so, and fails if the result is the kit's. What takes more
-   than 0.1 s is timed by its first run alone.
+   An array has 2^27 elements (--quick: 2^24), so that the cache holds nothing useful from an earlier run. gbytes_per_s
+   counts the bytes that an operation must read and write, each once: five arrays for a solve. pct_of_copy is that speed
+   as a share of a device-to-device copy's in the same run. ratio_to_cusparse is the time of the best cuSPARSE routine
+   for the layout over the time of this operation. A cuSPARSE routine that takes more than 0.1 s is timed by its first
+   run alone.
+   Every result is checked: the residual of every system on the device, as trid_batch_checked defines it, and the errors
+   of a sample against pivoted elimination in double precision, each relative to the largest element of x in its system
+   or piece. The sample is up to 48 systems or, if a system has more than 4096 rows, 48 pieces of 1024 rows. A piece is
+   solved with 256 more rows on each side; beyond these, rows have no influence on it in these matrices. If a residual
+   exceeds 128 unit roundoffs, which is trid/batch.h's own tolerance, or an error ten times that, the program says so,
+   and fails if the result is the kit's.
    Layouts `columns` and `columns_W` are 10^3 to 10^6 columns of a model of the atmosphere or the ocean:
-   t[level][column] and t[block][level][column], with W columns a block. Nothing of these arrays is in the cache before
-   a run: a copy of 2^27 bytes comes between. pct_of_like_copy compares such a run with a copy of as many bytes after
-   the same copy.
-   ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --only runs the
-   layouts whose names contain the text. --profile launches each operation on 256 to 1024 rows once, for a profiler that
-   looks between cudaProfilerStart and _Stop, and prints which they are (bench/batch_bounds.sh). A program compiled with
-   -DBATCH_TUNE=float or =double times other shapes of the kernels instead. */
+   t[level][column] and t[block][level][column], with W columns a block. A copy of 2^27 bytes before each run removes
+   their arrays from the cache. pct_of_like_copy compares such a run with a copy that moves as many bytes and that also
+   follows a copy of 2^27 bytes.
+   --only runs the layouts whose names contain the text. With --profile it runs the layout of exactly this name, and
+   launches most of its operations on 256 rows or more once, between cudaProfilerStart and cudaProfilerStop, and prints
+   which they are (for bench/batch_bounds.sh). A program compiled with -DBATCH_TUNE=float or -DBATCH_TUNE=double times
+   other shapes of the kernels instead. */
 #ifdef BATCH_TUNE
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) 0 /* no kernel is empty */
 #endif
@@ -34,8 +37,8 @@ static Bench_pace pace;
 static double copy_speed;
 static const char *only;
 static bool profiled;
-/* Seconds: what takes longer than SLOW is timed by its first run alone; the runs of anything else may take LONGEST
-   together. */
+/* Seconds: a routine of cuSPARSE that takes longer than SLOW is timed by its first run alone; otherwise `runs` runs are
+   timed, or fewer if these together take LONGEST. */
 static const double SLOW = 0.1, LONGEST = 0.1;
 static int runs = 9, failures;
 static cusparseHandle_t handle;
@@ -55,8 +58,8 @@ struct Arrays {
     T *a, *b, *c, *d, *x, *work[3]; /* work: copies for cuSPARSE, which overwrites what it reads; factors */
 };
 
-/* Fills matrices that are dominant by a wide margin, and so are their transposes. Corner entries are 0, as cuSPARSE
-   requires, except in periodic systems. Arrays have no gaps: element i belongs to row i / step % n. */
+/* Fills matrices that, like their transposes, are diagonally dominant by a wide margin. Corner entries are 0, as
+   cuSPARSE requires, except in periodic systems. Arrays have no gaps: element i belongs to row i / step % n. */
 template <typename T>
 __global__ void fill(size_t count, size_t n, size_t step, int periodic, Arrays<T> s)
 {
@@ -115,13 +118,14 @@ static Rows<T> rows_of(const Task &task, const Arrays<T> &s)
     return {s, task.lines.n, task.lines.step, elements_of(task.lines), task.shared, task.transposed, task.periodic};
 }
 
-/* Finds, for every system, the largest |A x - d| of a row and the largest |A| |x| + |d|, as bits: those of positive
-   numbers are ordered as integers, with NaN above all. The stored numbers are `scale` x. They have no gaps, so an
-   element's position tells its system. */
+/* Returns the bits of a positive number in single precision. As integers they have the order of the numbers, with NaN
+   above all. */
 __device__ static unsigned bits_of(double positive)
 {
     return (unsigned)__float_as_int((float)positive) & 0x7fffffffu;
 }
+/* Finds, for every system, the largest |A x - d| of a row and the largest |A| |x| + |d|, as bits. The stored numbers
+   are `scale` times x. They have no gaps, so an element's position tells its system. */
 template <typename T>
 __global__ void residuals(Rows<T> rows, size_t count, size_t sides, const T *x, double scale, uint2 *largest)
 {
@@ -140,7 +144,8 @@ __global__ void residuals(Rows<T> rows, size_t count, size_t sides, const T *x, 
                 (unsigned)(k * systems) + (unsigned)(at / (rows.step * rows.n) * rows.step + at % rows.step);
             unsigned error = bits_of(fabs(l + own + r - m[3]));
             unsigned size = bits_of(fabs(l) + fabs(own) + fabs(r) + fabs(m[3]));
-            int one = __all_sync(0xffffffff, system == __shfl_sync(0xffffffff, system, 0)); /* a warp's is one system */
+            int one =
+                __all_sync(0xffffffff, system == __shfl_sync(0xffffffff, system, 0)); /* all lanes in one system */
             for (int by = 16; one && by; by /= 2) {
                 error = max(error, __shfl_xor_sync(0xffffffff, error, by));
                 size = max(size, __shfl_xor_sync(0xffffffff, size, by));
@@ -173,7 +178,7 @@ __global__ void gather(Rows<T> rows, size_t count, const Place *places, const T 
 }
 
 /* Solves by pivoted elimination, as LAPACK's gtsv does. Each row has five numbers: a, b, c, d and one that is not
-   used. */
+   used here. */
 static std::vector<double> eliminate(size_t n, const double *m)
 {
     std::vector<double> p(n), q(n), s(n), y(n), x(n);
@@ -192,20 +197,24 @@ static std::vector<double> eliminate(size_t n, const double *m)
     return x;
 }
 
-/* Returns the largest error of a sample; NaN if an element is NaN. The stored numbers are `scale` times x. A sample of
-   a periodic system continues past both ends of the system. */
-template <typename T>
-static double check(const char *operation, const Task &task, const Arrays<T> &s, const T *x, double scale = 1)
+/* Consecutive rows of a system, with more of its rows around them as a margin. */
+struct Piece {
+    size_t first, above, rows, all; /* its first place; rows of the margin above; rows without margins; with both */
+};
+struct Sample {
+    std::vector<Place> places;
+    std::vector<Piece> pieces;
+};
+
+/* Chooses the systems or pieces of systems that are solved again. A piece of a periodic system continues past both ends
+   of the system. */
+static Sample sample_of(const Task &task)
 {
     enum { SAMPLES = 48, MARGIN = 256, WHOLE = 4096, PIECE = 1024 };
-    struct Piece {
-        size_t first, above, rows, all;
-    };
     const trid_lines &l = task.lines;
     long long systems = l.systems * l.groups, samples = SAMPLES, whole = l.n <= WHOLE;
     if (whole) samples = std::min(systems, samples);
-    std::vector<Place> places;
-    std::vector<Piece> pieces;
+    Sample sample;
     for (long long k = 0; k < samples; k++) {
         double at = samples > 1 ? (double)k / (double)(samples - 1) : 0;
         long long index = (long long)((double)(systems - 1) * at), rows = whole ? l.n : (long long)PIECE;
@@ -214,18 +223,48 @@ static double check(const char *operation, const Task &task, const Arrays<T> &s,
         long long above = task.periodic ? (long long)MARGIN : std::min(from, (long long)MARGIN);
         long long below = task.periodic ? (long long)MARGIN : std::min(l.n - from - rows, (long long)MARGIN);
         long long origin = index / l.systems * l.jump + index % l.systems * l.stride;
-        pieces.push_back({places.size(), (size_t)above, (size_t)rows, (size_t)(above + rows + below)});
+        sample.pieces.push_back({sample.places.size(), (size_t)above, (size_t)rows, (size_t)(above + rows + below)});
         for (long long j = from - above; j < from + rows + below; j++) {
             long long row = (j % l.n + l.n) % l.n;
-            places.push_back({origin + row * l.step, row, k % task.sides});
+            sample.places.push_back({origin + row * l.step, row, k % task.sides});
         }
     }
+    return sample;
+}
+
+/* Returns the largest error of the gathered rows, five numbers each; NaN if an element of x is NaN. */
+static double largest_error(const std::vector<Piece> &pieces, const std::vector<double> &gathered, double scale)
+{
+    double worst = 0;
+    for (const Piece &piece : pieces) {
+        std::vector<double> want = eliminate(piece.all, &gathered[5 * piece.first]);
+        double error = 0, size = 0;
+        for (size_t j = piece.above; j < piece.above + piece.rows; j++) {
+            double e = fabs(gathered[5 * (piece.first + j) + 4] / scale - want[j]);
+            size = std::max(size, fabs(want[j]));
+            if (!(e <= error)) error = e;
+        }
+        if (!(error / size <= worst)) worst = error / size;
+    }
+    return worst;
+}
+
+/* Checks x, whose stored numbers are `scale` times the solution. Returns the largest error of the sample; NaN if one of
+   its elements is NaN. */
+template <typename T>
+static double check(const char *operation, const Task &task, const Arrays<T> &s, const T *x, double scale = 1)
+{
+    const trid_lines &l = task.lines;
+    const Sample sample = sample_of(task);
+    const std::vector<Place> &places = sample.places;
     Place *device_places;
     double *device_out;
     float residual;
     unsigned *of_all;
     uint2 *largest = (uint2 *)s.work[2]; /* not in use now, and large enough: a system has at least two elements */
-    size_t count = (size_t)elements_of(l), all_systems = (size_t)(systems * task.sides);
+    size_t count = (size_t)elements_of(l);
+    long long systems = l.systems * l.groups;
+    size_t all_systems = (size_t)(systems * task.sides);
     std::vector<double> out(5 * places.size());
     BENCH_OK(cudaMalloc(&device_places, places.size() * sizeof(Place)));
     BENCH_OK(cudaMalloc(&device_out, out.size() * sizeof(double)));
@@ -242,17 +281,7 @@ static double check(const char *operation, const Task &task, const Arrays<T> &s,
     BENCH_OK(cudaFree(device_places));
     BENCH_OK(cudaFree(device_out));
     BENCH_OK(cudaFree(of_all));
-    double worst = 0;
-    for (const Piece &piece : pieces) {
-        std::vector<double> want = eliminate(piece.all, &out[5 * piece.first]);
-        double error = 0, size = 0;
-        for (size_t j = piece.above; j < piece.above + piece.rows; j++) {
-            double e = fabs(out[5 * (piece.first + j) + 4] / scale - want[j]);
-            size = std::max(size, fabs(want[j]));
-            if (!(e <= error)) error = e;
-        }
-        if (!(error / size <= worst)) worst = error / size;
-    }
+    double worst = largest_error(sample.pieces, out, scale);
     double most = 128 * (sizeof(T) == 4 ? 0x1p-24 : 0x1p-53);
     if (!(residual <= most && worst <= 10 * most)) {
         fprintf(stderr, "%s, %s, n = %lld, %lld systems: residual %.2e, error %.2e\n", operation,
@@ -264,7 +293,7 @@ static double check(const char *operation, const Task &task, const Arrays<T> &s,
 
 /* ---- rows of the table ------------------------------------------------------------------------------------------- */
 
-/* Prints a row. arrays: how many numbers must be moved for each element of the matrix. */
+/* Prints a row. arrays: how many numbers must be moved for each row of a matrix. */
 template <typename T>
 static void report(const char *operation, const trid_lines &l, const char *layout, double seconds, double arrays,
                    double peer, double error, double like_copy = 0)
@@ -388,7 +417,7 @@ static double peers(const trid_lines &l, const char *layout, const Arrays<T> &s)
         if (strided.p && systems > 1)
             better(peer("cusparse_gtsv2StridedBatch", l, layout, s, reset,
                         [&] { sparse_strided(handle, n, s.a, s.b, s.c, s.x, systems, strided.p); }));
-        /* The routines for one system, called for one after another if there are few long ones. */
+        /* Long systems are few: the routines for one system are called for each in turn. */
         for (int pivot = 0; pivot < 2 && n > 16384; pivot++) {
             Memory single(sparse_single_bytes(handle, pivot, n, s.a, s.b, s.c, s.x));
             if (single.p)
@@ -471,7 +500,7 @@ static void measure_add(const trid_lines &l, const char *layout, const Arrays<T>
     report<T>("solve_and_add", l, layout, bench_seconds_after(pace, runs, LONGEST, nullptr, add), 6, peer, error);
 }
 
-/* Measures the operations that all layouts have; pivot: including those with pivoting. Returns the time of cuSPARSE. */
+/* Measures the operations that all layouts have; pivot: also trid_batch_pivoted. Returns the time of cuSPARSE. */
 template <typename T>
 static double measure(const trid_lines &l, const char *layout, const Arrays<T> &s, int with_peers, int pivot)
 {
@@ -517,7 +546,7 @@ static void measure_operations(const trid_lines &l, const char *layout, const Ar
 }
 
 /* Measures several right-hand sides per matrix, from the matrices and from their factors. All sides of x together have
-   as many elements as x has elsewhere. For each element of the matrix 3 + 2 sides numbers are moved. */
+   as many elements as x has elsewhere. For each row of a matrix, 3 + 2 * sides numbers are moved. */
 template <typename T>
 static void measure_several(long long n, long long all, int interleaved, const Arrays<T> &s)
 {
@@ -577,12 +606,13 @@ static void measure_columns(long long n, long long columns, long long width, con
     report<T>("solve", l, layout, cold([&] { solve(l, 0, s, s.x, 0, 0); }), 5, 0, error, copy);
 }
 
-/* For the launch of a small batch behind others on a busy stream: an empty kernel with the same grid. */
 template <typename T>
 static __global__ void empty_kernel(T *)
 {
 }
 
+/* Measures the launch of a small batch, by itself and in a row on a busy stream, beside that of an empty kernel with
+   the same grid. */
 template <typename T>
 static void measure_launch(const trid_lines &l, const char *layout, unsigned blocks, const Arrays<T> &s)
 {
@@ -590,7 +620,7 @@ static void measure_launch(const trid_lines &l, const char *layout, unsigned blo
     prepare(l, s);
     auto one = [&] { solve(l, 0, s, s.x, 0, 0); };
     auto empty = [&] { empty_kernel<T><<<blocks, 32 * TRID_P_BATCH_WARPS(T)>>>(s.x); };
-    auto row = [](const std::function<void()> &f) {
+    auto in_a_row = [](const std::function<void()> &f) {
         return [=] {
             for (int i = 0; i < TIMES; i++) f();
         };
@@ -600,16 +630,16 @@ static void measure_launch(const trid_lines &l, const char *layout, unsigned blo
     double error = check(layout, plain(l), s, s.x);
     report<T>("one", l, layout, bench_seconds_after(pace, 31, 1, nullptr, one), 5, 0, error);
     report<T>("one_empty_kernel", l, layout, bench_seconds_after(pace, 31, 1, nullptr, empty), 5, 0, 0);
-    double t = bench_seconds_after(pace, runs, 1, nullptr, row(one)) / TIMES;
+    double t = bench_seconds_after(pace, runs, 1, nullptr, in_a_row(one)) / TIMES;
     report<T>("in_a_row", l, layout, t, 5, 0, error);
-    t = bench_seconds_after(pace, runs, 1, nullptr, row(empty)) / TIMES;
+    t = bench_seconds_after(pace, runs, 1, nullptr, in_a_row(empty)) / TIMES;
     report<T>("in_a_row_empty_kernel", l, layout, t, 5, 0, 0);
 }
 
 template <typename T>
 static void measure_launches(const Arrays<T> &s)
 {
-    enum { N = 128, SYSTEMS = 4 * TRID_P_BATCH_WARPS(T), INTERLEAVED = 8 }; /* systems of a block */
+    enum { N = 128, SYSTEMS = 4 * TRID_P_BATCH_WARPS(T), INTERLEAVED = 8 }; /* the last two: systems of a block */
     for (long long systems : {1ll, 10ll, 100ll, 1000ll}) {
         if (wanted("launch"))
             measure_launch(trid_lines_contiguous(N, systems), "launch", (unsigned)((systems - 1) / SYSTEMS + 1), s);
@@ -735,7 +765,7 @@ struct Tune {
 template <typename T>
 static void tune_solve(const trid_lines &l, const Arrays<T> &s)
 {
-    const int F = sizeof(T) == 4 ? 2 : 1; /* a row of 128 bytes is 16 F lines */
+    const int F = sizeof(T) == 4 ? 2 : 1; /* 128 bytes hold one element of each of 16 F systems */
     Tune<T> tune(l, s);
     if (l.n == 32) {
         tune.template tile<0, 16, 32 * F, 2, 16, 0>("tune");

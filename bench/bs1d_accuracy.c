@@ -1,4 +1,4 @@
-/* bs1d_accuracy.c - what a choice of top, points, steps and payoff costs: worst errors over random options.
+/* bs1d_accuracy.c - how the choice of top, points, steps and payoff affects accuracy: worst errors over random options.
    MIT licence, see LICENSE.
 
        bs1d_accuracy [--csv FILE]
@@ -55,7 +55,7 @@ static double price(bs1d_option_f64 o, choice c)
 }
 
 /* Prints the worst error of a choice against the prices of choice `fine` or, if that is null, against the formula. */
-static void row(const char *varied, double setting, const char *payoff, choice c, const choice *fine)
+static void row(const char *varied, double setting, const char *option, choice c, const choice *fine)
 {
     double worst = 0;
     state = 2024;
@@ -70,8 +70,8 @@ static void row(const char *varied, double setting, const char *payoff, choice c
         double error = fabs(price(o, c) - want) / (o.strike * o.volatility * sqrt(o.maturity));
         if (!(error <= worst)) worst = error;
     }
-    printf("%-10s %8g  %-30s %.1e\n", varied, setting, payoff, worst);
-    if (csv) fprintf(csv, "%s,%g,%s,%.1e\n", varied, setting, payoff, worst);
+    printf("%-10s %8g  %-30s %.1e\n", varied, setting, option, worst);
+    if (csv) fprintf(csv, "%s,%g,%s,%.1e\n", varied, setting, option, worst);
 }
 
 int main(int count, char **arguments)

@@ -7,13 +7,15 @@
    The option is a call on the geometric average of three assets, S = K = 100, r = 0.05, sigma = 0.2, all correlations
    0.5. A step is 1/2000 year long (ADI), or 1/10000 year on 256 points and less on more points (explicit). The program
    prints a row for each march; docs/gpus.md says what is sent, when and how much.
-     --size      points: up to 1024 in x and y, and in z up to 1024 for each slab
+     --size      points, up to 1024 in x and y, and in z up to 1024 for each slab. Without it: 256 on each axis, and
+                 --check; with --measure, 512
+     --steps     64, if not given; with --measure, 48 (ADI) or 128 (explicit)
      --slabs     more slabs than GPUs, so that a GPU has several; only with --copies
      --deep      explicit: how many planes of each neighbour a slab copies; it sends once in that many steps
      --copies    sends by cudaMemcpyPeerAsync in one process instead of by NCCL
      --in-turn   sends and computes one after the other
      --check     also marches the whole grid on each GPU by bs3d.h's own launch, and compares all values, or says that
-                 the grid does not fit one GPU
+                 the grid does not fit on one GPU
      --measure   measures all of docs/gpus.md's table, strong and weak scaling on 1, 2, 4 ... GPUs, in a minute
      --links     measures what a message takes
      --timeout   the seconds without progress after which the program ends (30)
@@ -107,11 +109,11 @@ static void print_row(const Row *r)
 static int wanted[2] = {1, 1}, wanted_engine[2] = {1, 1}, size[3], steps_given, gpus_given, slabs_given, deep_given;
 static int copies, in_turn, checked, measuring, links, timeout_given;
 
-static double alone_ms[2][2]; /* a step of 512^3 points on one GPU: by engine and precision */
+static double alone_ms[2][2]; /* a step of the strong scaling's grid on one GPU: by engine and precision */
 
 /* Measures a march on the world, and prints its row. */
-static void one(int implicit, int is_double, const int *points, int gpus, const char *scaling, int check_it,
-                int usual_steps)
+static void measure_march(int implicit, int is_double, const int *points, int gpus, const char *scaling, int check_it,
+                          int usual_steps)
 {
     const bs3d_problem problem = model_problem(implicit, points, steps_given ? steps_given : usual_steps);
     bs3d_ranks_options options = {};
@@ -128,7 +130,8 @@ static void one(int implicit, int is_double, const int *points, int gpus, const 
     if (world.exchange.local->rank == 0) print_row(&row);
 }
 
-static void one_launch(int implicit, int is_double, const int *points, int steps)
+/* Measures bs3d.h's own launch on each GPU of the world, and prints its row. */
+static void measure_launch(int implicit, int is_double, const int *points, int steps)
 {
     const bs3d_problem problem = model_problem(implicit, points, steps);
     Row row;
@@ -146,7 +149,7 @@ static void open_world_on(int ranks, int gpus, int by)
     open_world(&world, ranks, gpus < devices ? gpus : devices, by);
 }
 
-/* Lists the ways in which the GPUs of the processes can send, NCCL first. Returns how many there are. */
+/* Lists the ways in which the GPUs of the processes can send, the best first. Returns how many there are. */
 static int ways_of(int gpus, int processes, int *ways)
 {
     int count = 0;
@@ -163,14 +166,14 @@ static void measure_world(int n, int gpus, int processes)
         for (int is_double = 0; is_double < 2; is_double++) {
             const int strong[3] = {n, n, n}, weak[3] = {n, n, n * gpus}, steps = implicit ? 48 : 128;
             if (!wanted[is_double] || !wanted_engine[implicit]) continue;
-            if (gpus == processes) one_launch(implicit, is_double, strong, steps);
-            one(implicit, is_double, strong, gpus, gpus == 1 ? "one" : "strong", 1, steps);
-            if (gpus > 1) one(implicit, is_double, weak, gpus, "weak", 1, steps);
+            if (gpus == processes) measure_launch(implicit, is_double, strong, steps);
+            measure_march(implicit, is_double, strong, gpus, gpus == 1 ? "one" : "strong", 1, steps);
+            if (gpus > 1) measure_march(implicit, is_double, weak, gpus, "weak", 1, steps);
         }
 }
 
-/* Measures the table of docs/gpus.md: n^3 points on all GPUs (strong), and on each (weak). Each of several processes
-   has one GPU, and the row of one GPU is then the launch on each of them. */
+/* Measures the table of docs/gpus.md: n^3 points on all GPUs (strong), and on each (weak). If there are several
+   processes, each has one GPU; the row of one GPU is then bs3d.h's own launch on each of them. */
 static void measure(int n, int most_gpus, int processes)
 {
     for (int gpus = processes; gpus <= most_gpus; gpus *= 2) {
@@ -265,7 +268,7 @@ static int usage(const char *argument)
     return 2;
 }
 
-/* Returns the argument as a positive number; 0 if it is none. */
+/* Returns the argument as a positive number; 0 if it is not one. */
 static int number(const char *argument)
 {
     char *end = NULL;
@@ -273,7 +276,7 @@ static int number(const char *argument)
     return end && !*end && n > 0 && n < 10000000 ? (int)n : 0;
 }
 
-/* Reads the arguments; argv ends with a null pointer, which is no number. Returns 0 or usage's status. */
+/* Reads the arguments; argv ends with a null pointer, which is not a number. Returns 0 or usage's status. */
 static int read_arguments(int argc, char **argv, const char **file)
 {
     static const struct {
@@ -316,7 +319,7 @@ static void march_as_asked(int gpus, int ranks)
     for (int implicit = 0; implicit < 2; implicit++)
         for (int is_double = 0; is_double < 2; is_double++)
             if (wanted[is_double] && wanted_engine[implicit])
-                one(implicit, is_double, size, ranks < gpus ? ranks : gpus, "asked", checked, 64);
+                measure_march(implicit, is_double, size, ranks < gpus ? ranks : gpus, "asked", checked, 64);
     close_world(&world);
 }
 

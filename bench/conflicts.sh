@@ -4,9 +4,9 @@
 #
 #     sh bench/conflicts.sh build/bench/transpose
 #
-# One line a kernel: its name, the wavefronts of its accesses to shared memory, and how many there would be without bank
-# conflicts. (The counter l1tex__data_bank_conflicts also counts waits for other pipes, and is not 0 for a single word a
-# lane.) Needs ncu and a GPU whose counters it may read.
+# Prints a line for each kernel: its name, the wavefronts of its accesses to shared memory, and how many there would be
+# without bank conflicts. (The counter l1tex__data_bank_conflicts also counts waits for other pipes, and is not 0 for a
+# single word a lane.) Needs ncu and a GPU whose counters ncu may read.
 set -eu
 ncu --csv --clock-control none -k regex:move --metrics memory_l1_wavefronts_shared,memory_l1_wavefronts_shared_ideal \
     "$1" --once |

@@ -1,13 +1,13 @@
 #!/bin/sh
-# cpu_old_new.sh - compares two states of cpu_avx.h, whose builds of examples/cpu_timing.c run in turn on one machine.
+# cpu_old_new.sh - compares two versions of cpu_avx.h: runs examples/cpu_timing.c, built with each, in turn.
 # MIT licence, see LICENSE.
 #
 #     sh bench/cpu_old_new.sh OLD NEW TURNS [OPTION...] >FILE.csv
 #
 # OLD and NEW are the two programs; the options are cpu_timing's, such as "--isa avx512". In each turn both programs run
-# for each precision, and for one thread and two; the program that runs first changes from turn to turn. For each line
-# it prints median milliseconds a step of old and new, the median of the turns' ratios new / old, and the least and the
-# greatest ratio.
+# for each precision, and for one thread and two; the program that runs first changes from turn to turn. For each line of
+# cpu_timing this script prints the median milliseconds a step of old and new, the median of the turns' ratios new / old,
+# and the least and the greatest ratio.
 set -eu
 old=$1 new=$2 turns=$3
 shift 3

@@ -1,6 +1,8 @@
 /* ends.cu - partitions of lines that cross processors: the times of trid/batch.h's launches for their interface
-   unknowns on a slab, with lines along z, beside solves that need no such launches.
+   unknowns on a slab, with lines along z, beside solves of whole lines, which need no such launches.
    MIT licence, see LICENSE.
+
+       ends [--csv FILE]
 
    `arrays` says how many times a launch reads or writes an array of the slab; a copy does so twice. pct_of_copy is the
    speed as a share of a copy's. */
@@ -93,8 +95,8 @@ static void run(const Bench &bench, const char *name, int nx, int ny, int nz)
     auto median = [](auto call) { return 1e3 * bench_seconds(9, call); };
     const double copy = median([&] { BENCH_OK(cudaMemcpyAsync(x, d, (size_t)bytes, cudaMemcpyDeviceToDevice, 0)); });
     auto say = [&](const char *what, double arrays, double ms) {
-        bench_line(bench, "%s,%d,%d,%d,%s,%.4f,%.2f,%.1f\n", name, nx, ny, nz, what, ms, arrays,
-                   50 * arrays * copy / ms);
+        const double share = arrays / ms / (2 / copy);
+        bench_line(bench, "%s,%d,%d,%d,%s,%.4f,%.2f,%.1f\n", name, nx, ny, nz, what, ms, arrays, 100 * share);
     };
     const int S = TRID_BATCH_SHARED;
     const double few = (double)(reach[0] + reach[1]) / nz;

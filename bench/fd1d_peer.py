@@ -5,17 +5,20 @@ MIT licence, see LICENSE.
     gcc -std=gnu11 -O3 -march=native -shared -fPIC -I. -o fd1d_peer.so bench/fd1d_peer.c -lm
     python3 bench/fd1d_peer.py ./fd1d_peer.so "gcc -O3 -march=native" FILE
 
-Options of several strikes at spot 100, in double precision on one thread. Each method is given the fewest points times
-steps tried whose largest error over the strikes is within a tolerance; grids and steps are tried in powers of the root
-of 2. What steps a grid needs is foretold from few, for both methods alike, and the cheapest foretold are priced, until
-all strikes are right: only what is priced counts. All of it takes about half an hour of processor time.
-The time is a price's: the least of seven repeats of processor time, the methods in turn. What takes more than LONG
-seconds a price is timed once, as it is found. QuantLib's engines have their defaults and log prices; pde/fd1d.h solves
-one option a call, and a batch, by the vector.
+Prices options of several strikes at spot 100, in double precision on one thread. For each method and tolerance, finds
+the cheapest grid and number of steps, by points times steps, whose largest error over the strikes is within the
+tolerance. Grids and numbers of steps are tried in powers of the root of 2. How many steps a grid needs is predicted
+from prices with few steps, in the same way for both methods. The cheapest prediction is then priced and, if a strike is
+off by more than the tolerance, the next one, until all strikes are within it. Only prices count, never predictions. The
+whole run takes about half an hour of processor time.
+Times are per price: the least processor time of seven repeats, with the methods in turn. What takes more than LONG
+seconds a price is timed only once, in the search. QuantLib's engines have their default settings and grids of log
+prices. For one factor the kit has two rows: one option a call, and a batch in one call.
 
-References: closed forms; QuantLib's integral equation (QdFp) for the American put of Black and Scholes; far finer grids
-of both methods, extrapolated, for the surface and for the American put of Heston. First lines say how far apart these
-two are, and how far from the prices of Ikonen and Toivanen (2008), scaled, which are too rough for 1e-4."""
+The references are closed forms; QuantLib's integral equation (QdFp) for the American put in the Black-Scholes model;
+and much finer grids of both methods, extrapolated, for the volatility surface and for the American put in Heston's
+model. The first lines of FILE say how far apart the two methods are there and, for Heston's model, how far their mean
+is from the scaled prices of Ikonen and Toivanen (2008), which are too rough for 1e-4."""
 import ctypes
 import math
 import sys
@@ -24,14 +27,16 @@ import time
 import QuantLib as ql
 
 PRICES, TIMES, BATCH = 101, 53, 8
-REPEATS, LONG = 7, 20  # times that a price is timed, if it takes no more than so many seconds
+REPEATS, LONG = 7, 20  # how often a price is timed, if it takes less than LONG seconds
 COLUMNS = "option,tolerance,method,nx,ny,steps,price,error,ms,times_faster"
 MODELS = ("Black-Scholes", "surface", "Heston")
 STRIKES = ([80.0, 90.0, 100.0, 110.0, 120.0],) * 2 + ([1000 / 11, 100.0, 1000 / 9],)
 PUBLISHED = [0.21368 * 100 / 11, 0.52004 * 10, 1.10763 * 100 / 9]  # American, v = 0.0625; spot 11, 10, 9 and strike 10
-HEAVY = 10 ** 9  # points times steps of what takes minutes
-FAR = {1: (501, 1, 1e-6), 2: (566, 141, 1e-5)}  # the rougher of two grids, and how well more steps are to be foretold
-MOST = {False: (6400, 1024), True: (1600, 1600)}  # points in x, by whether there are two factors: QuantLib, the kit
+HEAVY = 10 ** 9  # points times steps: a case that takes minutes
+# By model: the points of the coarser of two grids, and the tolerance of the predictions on both.
+FAR = {1: (501, 1, 1e-6), 2: (566, 141, 1e-5)}
+# By whether there are two factors: the most points in x for QuantLib and for the kit.
+MOST = {False: (6400, 1024), True: (1600, 1600)}
 CASES = ((0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 1), (2, 1, 0), (2, 1, 1))  # model, put, American
 # The volatility of tests/model/fd1d.py, bounded at low prices, in a table.
 TABLE = [[0.15 + 0.1 * math.exp(-2 * t / (TIMES - 1)) * math.sqrt(100 / max(5.0 * k, 20)) for k in range(PRICES)]
@@ -73,7 +78,7 @@ def options(case, strikes, engine):
 
 
 def quantlib(case, process, strikes, nx, ny, steps):
-    """A function that prices all strikes anew."""
+    """Returns a function that prices all strikes anew."""
     if case[0] == 2:
         engine = ql.FdHestonVanillaEngine(process[2], steps, nx, ny)
     else:
@@ -89,7 +94,7 @@ def quantlib(case, process, strikes, nx, ny, steps):
 
 
 def kit(case, library, strikes, nx, ny, steps, batch=0):
-    """Likewise; as a batch of so many of each strike, or each strike by itself."""
+    """Likewise, by the kit: in one call with `batch` options of each strike or, if batch is 0, in a call per strike."""
     table = (ctypes.c_double * (PRICES * TIMES))(*(entry for row in TABLE for entry in row))
     calls = [strikes * batch] if batch else [[strike] for strike in strikes]
     rooms = [((ctypes.c_double * len(some))(*some), (ctypes.c_double * len(some))()) for some in calls]
@@ -106,11 +111,12 @@ def largest(prices, known):
     return max(abs(a - b) for a, b in zip(prices, known))
 
 
-def foretell(by, strikes, nx, ny, good, most=math.inf):
-    """What endless steps would give on this grid, and a function of the steps that says what they would give.
+def predict(by, strikes, nx, ny, good, most=math.inf):
+    """Returns the prices that infinitely many steps would give on this grid, and a function that predicts the prices of
+    any number of steps; None if that takes more than `most` steps.
 
-    Each doubling of the steps moves a price by a fraction of what the one before did: a half, if errors are of first
-    order. Steps are doubled until that foretells the next prices as well as is wanted; None if most are too few."""
+    Each doubling of the steps moves a price by a fraction of the previous move: by a half, if errors are of first
+    order. The steps are doubled until this rule predicts the next prices to within `good`."""
     rough, middle, steps = by(strikes, nx, ny, STEPS[0])(), by(strikes, nx, ny, 2 * STEPS[0])(), 2 * STEPS[0]
     expected = [math.inf] * len(strikes)
     while True:
@@ -118,28 +124,29 @@ def foretell(by, strikes, nx, ny, good, most=math.inf):
         if steps > most:
             return None
         fine = by(strikes, nx, ny, steps)()
-        # Orders between a half and two, so that no accident is extrapolated.
+        # Orders between a half and two, so that an accidental ratio is not extrapolated.
         fraction = [min(max((f - m) / (m - r), 0.25), 0.71) if m != r else 0.25 for r, m, f in zip(rough, middle, fine)]
         if largest(fine, expected) <= good:
             break
         expected = [f + (f - m) * part for m, f, part in zip(middle, fine, fraction)]
         rough, middle = middle, fine
     left = [(f - m) * part / (1 - part) for m, f, part in zip(middle, fine, fraction)]
-    endless = [f + more for f, more in zip(fine, left)]
+    limit = [f + more for f, more in zip(fine, left)]
 
-    def told(many):
-        return [end - more * part ** math.log2(many / steps) for end, more, part in zip(endless, left, fraction)]
-    return endless, told
+    def predicted(many):
+        return [end - more * part ** math.log2(many / steps) for end, more, part in zip(limit, left, fraction)]
+    return limit, predicted
 
 
 def extrapolated(by, strikes, nx, ny, good):
-    """From endless steps on a grid and on one of twice the points; errors are of second order in the spacing."""
-    rough, fine = (foretell(by, strikes, nx * times, ny * times if ny > 1 else 1, good)[0] for times in (1, 2))
+    """Returns prices extrapolated from infinitely many steps on a grid and on one with twice the points on each axis.
+    Errors are of second order in the spacing."""
+    rough, fine = (predict(by, strikes, nx * times, ny * times if ny > 1 else 1, good)[0] for times in (1, 2))
     return [(4 * f - r) / 3 for r, f in zip(rough, fine)]
 
 
 def reference(case, process, price_by):
-    """The prices, and a remark on how well they are known where it is by the two methods."""
+    """Returns the prices, and a remark on how far apart the two methods are where the prices come from these."""
     model, _, american = case
     strikes = STRIKES[model]
     if model == 1 or model == 2 and american:
@@ -165,29 +172,29 @@ STEPS = ladder(8, 32768)
 
 
 def grids(two, most, last):
-    """By their points; not fewer in x than the tolerance before needed."""
+    """Returns all grids, ordered by their points, with no fewer points in x than the previous tolerance needed."""
     sizes = [nx for nx in ladder(25, most) if nx >= last]
     pairs = [(nx, nx // part) for nx in sizes for part in (4, 2)] if two else [(nx, 1) for nx in sizes]
     return sorted(pairs, key=lambda grid: grid[0] * grid[1])
 
 
-def cheapest(by, known, strikes, tolerance, grids, tales, wrong):
-    """The cheapest grid and steps foretold to be within the tolerance and not known to be wrong, and the errors foretold.
+def cheapest(by, known, strikes, tolerance, grids, predictions, wrong):
+    """Returns the cheapest grid and number of steps, and their predicted errors; None if there are none. The errors are
+    within the tolerance, or up to a tenth above it unless the case is HEAVY. Cases in `wrong` are left out.
 
-    What is foretold to be a tenth beyond the tolerance is taken too, unless it is heavy.
-
-    Grids that would be dearer even if they needed no more steps than time itself does are not looked at."""
+    Stops at the first grid that would cost more even with the fewest steps that the error in time allows."""
     best, least, needed = None, math.inf, STEPS[0]
     for nx, ny in grids:
         if nx * ny * needed >= least:
             break
-        tale = tales.get((nx, ny)) or foretell(by, strikes, nx, ny, tolerance / 10, min(STEPS[-1], least / (nx * ny)))
-        if not tale:
+        most = min(STEPS[-1], least / (nx * ny))
+        prediction = predictions.get((nx, ny)) or predict(by, strikes, nx, ny, tolerance / 10, most)
+        if not prediction:
             continue
-        tales[nx, ny] = endless, told = tale
-        needed = next((steps for steps in STEPS if largest(told(steps), endless) <= tolerance), STEPS[-1])
+        predictions[nx, ny] = limit, predicted = prediction
+        needed = next((steps for steps in STEPS if largest(predicted(steps), limit) <= tolerance), STEPS[-1])
         for steps in STEPS:
-            errors, work = [abs(a - b) for a, b in zip(told(steps), known)], nx * ny * steps
+            errors, work = [abs(a - b) for a, b in zip(predicted(steps), known)], nx * ny * steps
             near = max(errors) <= (1.1 if work < HEAVY else 1) * tolerance
             if near and work < least and (nx, ny, steps) not in wrong:
                 best, least = ((nx, ny, steps), errors), work
@@ -195,7 +202,8 @@ def cheapest(by, known, strikes, tolerance, grids, tales, wrong):
 
 
 def confirmed(by, known, strikes, tolerance, grid, errors):
-    """The prices and the seconds of one; None as soon as one is wrong, the worst foretold first."""
+    """Prices the strikes, that with the largest predicted error first. Returns the prices and the seconds of one; None
+    as soon as a price is off by more than the tolerance."""
     prices, seconds = [0.0] * len(strikes), 0
     for k in sorted(range(len(strikes)), key=lambda k: -errors[k]):
         price = by(strikes[k:k + 1], *grid)
@@ -208,9 +216,10 @@ def confirmed(by, known, strikes, tolerance, grid, errors):
 
 
 def search(by, known, strikes, tolerance, grids):
-    """The cheapest grid and steps tried that are within the tolerance, and what is confirmed of them, or None."""
-    tales, wrong = {}, set()
-    while best := cheapest(by, known, strikes, tolerance, grids, tales, wrong):
+    """Returns the cheapest grid and number of steps whose prices are within the tolerance, and what confirmed() returns
+    for them; None if there are none."""
+    predictions, wrong = {}, set()
+    while best := cheapest(by, known, strikes, tolerance, grids, predictions, wrong):
         grid, errors = best
         right = confirmed(by, known, strikes, tolerance, grid, errors)
         if right:
@@ -220,7 +229,7 @@ def search(by, known, strikes, tolerance, grids):
 
 
 def least_times(calls):
-    """Seconds of each, in turn: the least of some repeats."""
+    """Returns the seconds of each call: the least of REPEATS repeats, with the calls in turn."""
     rounds, least = [], [math.inf] * len(calls)
     for call in calls:
         start = time.process_time()
@@ -241,7 +250,7 @@ def processor():
 
 
 def compare(by, names, known, strikes, found):
-    """The ends of the lines of one tolerance. A third method is the second in batches."""
+    """Returns the ends of the lines of one tolerance. A third method is the second one in batches."""
     found = found + found[1:] * (len(names) - 2)
     calls = [one(strikes, *grid) for one, (grid, _) in zip(by, found)]
     prices, seconds = map(list, zip(*(right for _, right in found)))
@@ -274,7 +283,7 @@ def main():
             else:
                 lines, last = compare(by, names, known, strikes, found), [grid[0] for grid, _ in found]
             rows += [f"{what},{tolerance:.0e},{line}" for line in lines]
-            with open(sys.argv[3], "w") as out:  # what there is so far
+            with open(sys.argv[3], "w") as out:  # the rows so far, since the next ones take long
                 out.write("\n".join(head + [COLUMNS] + rows) + "\n")
 
 

@@ -1,5 +1,5 @@
-/* latency.cu - how long the host is busy with a call of trid/batch.h, with and without the device's data from
-   trid_device_query.
+/* latency.cu - how long a call of trid/batch.h keeps the host busy, with and without the device's data from
+   trid_device_query, and how long the launch of an empty kernel does.
    MIT licence, see LICENSE.
 
        latency [--csv FILE]
@@ -15,13 +15,14 @@ static __global__ void empty() {}
 template <class call>
 static double microseconds(const call &f)
 {
+    enum { RUNS = 15, CALLS = 200 };
     double least = 1e9;
-    for (int run = 0; run < 15; run++) {
+    for (int run = 0; run < RUNS; run++) {
         const auto from = std::chrono::steady_clock::now();
-        for (int i = 0; i < 200; i++) f();
+        for (int i = 0; i < CALLS; i++) f();
         const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - from;
         BENCH_OK(cudaDeviceSynchronize());
-        least = std::min(least, passed.count() / 200);
+        least = std::min(least, passed.count() / CALLS);
     }
     return least;
 }
@@ -35,7 +36,7 @@ int main(int argc, char **argv)
     trid_batch_options options = {};
     BENCH_OK(cudaMalloc((void **)&a, 5 * array * sizeof *a));
     BENCH_OK(cudaMemset(a, 0, 5 * array * sizeof *a));
-    if (trid_device_query(&known)) return fprintf(stderr, "latency: the device says nothing\n"), 1;
+    if (trid_device_query(&known)) return fprintf(stderr, "latency: cannot query the device\n"), 1;
     options.device = &known;
     float *b = a + array, *c = b + array, *d = c + array, *x = d + array;
     bench_line(bench, "layout,n,us,us_known_device,us_empty_kernel\n");
@@ -49,5 +50,6 @@ int main(int argc, char **argv)
                        microseconds([&] { solve(NULL); }), microseconds([&] { solve(&options); }),
                        microseconds([] { empty<<<1, 32>>>(); }));
         }
+    BENCH_OK(cudaFree(a));
     return 0;
 }

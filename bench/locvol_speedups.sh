@@ -4,7 +4,7 @@
 #
 #     sh bench/locvol_speedups.sh docs/results/locvol_variants-h200.csv
 #
-# A row for each version and place of the weights, a column for each data set and precision, single before double.
+# A row for each version and place of the weights; a column for each data set, with single / double precision.
 set -eu
 awk -F, '
     /^#/ { next }

@@ -4,8 +4,8 @@
 #
 #     sh bench/locvol_table.sh docs/results/locvol_timing-h200.csv
 #
-# A row for each version and precision, a column for each data set, and the largest error of all. The time of the whole
-# call with transfers (a row that ends in _call) stands in brackets behind the time of its version.
+# A row for each version and precision; a column for each data set, and one for the largest error over all of them. The
+# time of the whole call with transfers (VERSION_call in the file) is in parentheses after the time of VERSION.
 set -eu
 awk -F, '
     /^#/ { next }

@@ -28,7 +28,7 @@ draw() {
 
 # ---- trid/batch.h, cuSPARSE, cuSolverDx: the README's plot -----------------------------------------------------------
 
-# Any length between 16 and 1024 rows, contiguous.
+# Contiguous systems of 16 to 1024 rows.
 draw share docs/results/trid_batch-h200.csv docs/results/cusolverdx-h200.csv <<'AWK'
 function across(p, n) { return left[p] + (right[p] - left[p]) * log(n / low) / log(high / low) }
 function down(share) { return under - (under - above) * share / 120 }
@@ -100,7 +100,7 @@ AWK
 # ---- trid/batch.h: every routine, both layouts, all lengths ----------------------------------------------------------
 
 draw batch docs/results/trid_batch-h200.csv docs/results/cusolverdx-h200.csv <<'AWK'
-# Each has a color of its own, and a column of the legend.
+# Each routine has its own color, and a column of the legend.
 function series(column, name, label, points) {
     order[++kinds] = name
     color_of[name] = kinds; label_of[name] = label; column_of[name] = column; points_only[name] = points
@@ -325,8 +325,8 @@ AWK
 
 # ---- pde/adi2d.h: local volatility -----------------------------------------------------------------------------------
 
-# A panel for each data set, with bars on a logarithmic scale. The first file gives the program in C and its port with
-# all optimisations, the second the versions of the header.
+# A panel for each data set, with bars on a logarithmic scale. The first file gives the program in C and its port to the
+# GPU, plain and coalesced; the second gives the versions of pde/adi2d.h.
 draw adi2d docs/results/locvol_variants-h200.csv docs/results/locvol_timing-h200.csv <<'AWK'
 function across(ms) { return (right - left) * log(ms / least) / log(most / least) }
 BEGIN {
@@ -390,8 +390,8 @@ AWK
 
 # ---- pde/adi3d.h: a slice of a solution ------------------------------------------------------------------------------
 
-# Values along x at some y of the grid. Dashed: the payoff of immediate exercise, max(K - (x + y + z) / 3, 0). The value at
-# x = y = 0, where the option is exercised, gives its K - z / 3.
+# Values along x at some y of the grid. Dashed: the payoff of immediate exercise, max(K - (x + y + z) / 3, 0). The option
+# is exercised at x = y = 0, so the value there is K - z / 3.
 draw adi3d docs/results/adi3d_basket-slice.csv <<'AWK'
 function across(x) { return left + (right - left) * x / most }
 function down(value) { return under - (under - above) * value / top }

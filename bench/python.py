@@ -1,13 +1,14 @@
-"""python.py - the programs of examples/python, timed beside what else there is, in one run.
+"""python.py - times the programs of examples/python beside the alternatives to them.
 MIT licence, see LICENSE.
 
     python3 bench/python.py numpy ./libtriband_cpu.so FILE
     python3 bench/python.py torch ./libtriband.so FILE
     python3 bench/python.py jax ./libtriband_jax.so FILE
 
-Appends to FILE, the first of them with the names of the columns; one library after another, since each takes memory
-for itself. A solve moves five arrays at least; its gradient by a, b, c and d nine more: it reads a, b, c, x and the
-gradient by x, and writes four gradients. Shares are of a copy in the same run."""
+Each command appends to FILE; the first also writes the names of the columns. Run one after the other, since each
+library takes memory for itself. A solve moves at least five arrays, and its gradient by a, b, c and d nine more: it
+reads a, b, c, x and the gradient by x, and writes four gradients. pct_of_copy is the speed as a share of a copy's in
+the same run."""
 import os
 import sys
 import time
@@ -17,7 +18,7 @@ N, SYSTEMS = 256, 524288
 
 
 def write(path, program, machine, copy, rows):
-    """rows: method, precision, n, systems, arrays moved, milliseconds."""
+    """Writes rows of method, precision, n, systems, arrays moved, milliseconds."""
     with open(path, "a") as out:
         header = "" if out.tell() else "program,method,precision,n,systems,ms,gbytes_per_s,pct_of_copy\n"
         out.write(f"# {machine}, {time.strftime('%Y-%m-%d')}; copy: {copy:.0f} GB/s\n{header}")
@@ -112,7 +113,7 @@ def with_jax(library, path):
     example.load(library)
 
     def ms(call, *system, times=20):
-        """Of a run of calls, since they are asynchronous."""
+        """Returns the milliseconds of a call, from a run of calls, since they are asynchronous."""
         function, taken = jax.jit(call), []
         for _ in range(2):
             jax.block_until_ready(function(*system))

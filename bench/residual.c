@@ -5,7 +5,7 @@
 
    Prints the largest residual and the largest error of x, in unit roundoffs, over 600 random systems of 3 to 1000 rows,
    for the hybrid with several numbers of rows a lane, for the same with a step of refinement, and for the Thomas
-   algorithm. The speed of the machine does not matter here, and its arithmetic only little. */
+   algorithm. The results do not depend on the machine's speed, and hardly on its arithmetic. */
 #include "trid.h"
 
 #include "../tests/trid_cases.h"
@@ -46,7 +46,7 @@ enum { SOLVERS = sizeof solvers / sizeof *solvers };
 BENCH_SOLVE(float, NAME_F32, (FLT_EPSILON / 2))
 BENCH_SOLVE(double, NAME_F64, (DBL_EPSILON / 2))
 
-/* Of one kind of matrix: residual and error of each solver. */
+/* Finds the largest residual and error of each solver for one kind of matrix. */
 static void worst_of(int kind, int to_float, double excess, double worst[SOLVERS][2])
 {
     static long double want[MOST_ROWS];
@@ -64,10 +64,12 @@ int main(int argc, char **argv)
 {
     const double excess[] = {1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 0};
     FILE *csv = NULL;
-    for (int i = 1; i + 1 < argc; i++) {
-        if (strcmp(argv[i], "--csv") != 0) continue;
-        csv = fopen(argv[i + 1], "w");
-        if (!csv) perror(argv[i + 1]), exit(1);
+    if (argc == 3 && !strcmp(argv[1], "--csv")) {
+        csv = fopen(argv[2], "w");
+        if (!csv) return perror(argv[2]), 1;
+    } else if (argc != 1) {
+        fprintf(stderr, "usage: residual [--csv FILE]\n");
+        return 2;
     }
     FILE *to[] = {stdout, csv};
     char date[32];
@@ -99,6 +101,5 @@ int main(int argc, char **argv)
             }
         }
     }
-    if (csv) fclose(csv);
-    return 0;
+    return csv && fclose(csv) != 0;
 }

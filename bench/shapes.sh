@@ -5,9 +5,10 @@
 #     sh bench/shapes.sh ROWS... >FILE.csv
 #
 # ROWS is a regular expression for rows of trid_p_batch_contiguous_shapes, such as 'hybrid, lanes, contiguous, (3|6),'.
-# For each expression a copy of the header omits the rows that match, and all programs run in turn, three times. One
-# line an operation gives the ratio of the times (medians) without and with these rows: the largest ratio and its n, and
-# at how many n of how many the ratio exceeds 1.01. Needs a GPU and nvcc (NVCC). Run from the top folder.
+# For each expression a copy of the header omits the rows that match, and all programs run in turn, three times. The
+# ratios are median times without these rows over those with them. A line for each operation gives the largest ratio and
+# its n, and at how many n of how many the ratio exceeds 1.01. Needs a GPU and nvcc (NVCC names it). Run from the top
+# folder.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

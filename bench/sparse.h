@@ -1,8 +1,8 @@
 /* sparse.h - cuSPARSE's tridiagonal routines under one name for both precisions, for the programs that compare with it.
    MIT licence, see LICENSE.
 
-   A function with _bytes in its name returns the size of the buffer that the function without it needs. All of them
-   replace the right-hand side by x. */
+   A function with _bytes in its name returns the size of the buffer that the function without it needs. The latter
+   replaces the right-hand side by x. */
 #ifndef SPARSE_H
 #define SPARSE_H
 

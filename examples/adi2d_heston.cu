@@ -2,15 +2,27 @@
    first call's price is known. The model is heston_model.h.
    MIT licence, see LICENSE.
 
-       nvcc -arch=native -I.. -o adi2d_heston adi2d_heston.cu && ./adi2d_heston [sets] */
+       nvcc -arch=native -I.. -o adi2d_heston adi2d_heston.cu && ./adi2d_heston [sets]
+
+   Prints the first call's price, and the time of all calls with transfers: of 1000 sets in the second of two runs, or
+   of `sets` in one run without a warm-up. Exits with 0 if the price is right. */
 #include "heston_model.h"
 #include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <vector>
 
 enum { PRICES = 192, VARIANCES = 64, STEPS = 64, HALVES = 4 };
+
+/* The calls, a set of parameters each, and their results. */
+struct calls {
+    std::vector<fd_problem> problem;
+    std::vector<heston_parameters> parameters;
+    std::vector<fd_values> values;
+    std::vector<fd_status> status;
+};
 
 /* Returns a set's value, one of ten from `from` to `to`; `each` successive sets share one. */
 static double one_of(int set, int each, double from, double to)
@@ -32,6 +44,55 @@ static fd_problem call(const double *spot, double variance, double strike, doubl
     return p;
 }
 
+template <typename T>
+static T *device_array(const std::vector<T> &host)
+{
+    T *device;
+    check(cudaMalloc((void **)&device, host.size() * sizeof(T)));
+    return device;
+}
+template <typename T>
+static void copy(T *to, const T *from, const std::vector<T> &host, cudaMemcpyKind kind)
+{
+    check(cudaMemcpyAsync(to, from, host.size() * sizeof(T), kind, 0));
+}
+
+/* Prices all calls. Returns the milliseconds of the last run, with transfers. */
+static float price(calls *all, int runs)
+{
+    fd_problem *const problem = device_array(all->problem);
+    heston_parameters *const parameters = device_array(all->parameters);
+    fd_batch batch;
+    memset(&batch, 0, sizeof batch);
+    batch.problems = (int)all->problem.size();
+    batch.points[0] = PRICES, batch.points[1] = VARIANCES, batch.steps = STEPS + HALVES, batch.spots = 1;
+    batch.problem = problem, batch.values = device_array(all->values), batch.status = device_array(all->status);
+    const size_t bytes = heston_onchip_bytes_f32(&batch);
+    void *work;
+    float ms;
+    cudaEvent_t start, stop;
+    check(cudaMalloc(&work, bytes));
+    check(cudaEventCreate(&start));
+    check(cudaEventCreate(&stop));
+    for (int run = 0; run < runs; run++) {
+        check(cudaEventRecord(start, 0));
+        copy(problem, all->problem.data(), all->problem, cudaMemcpyHostToDevice);
+        copy(parameters, all->parameters.data(), all->parameters, cudaMemcpyHostToDevice);
+        const int refused = heston_onchip_f32(&batch, parameters, work, bytes, 0);
+        if (refused) fprintf(stderr, "%s\n", adi2d_status_string(refused)), exit(1);
+        copy(all->values.data(), batch.values, all->values, cudaMemcpyDeviceToHost);
+        copy(all->status.data(), batch.status, all->status, cudaMemcpyDeviceToHost);
+        check(cudaEventRecord(stop, 0));
+        check(cudaEventSynchronize(stop));
+    }
+    check(cudaEventElapsedTime(&ms, start, stop));
+    check(cudaEventDestroy(start));
+    check(cudaEventDestroy(stop));
+    void *const arrays[] = {problem, parameters, batch.values, batch.status, work};
+    for (void *array : arrays) check(cudaFree(array));
+    return ms;
+}
+
 int main(int argc, char **argv)
 {
     int sets = argc > 1 ? atoi(argv[1]) : 1000, runs = argc > 1 ? 1 : 2;
@@ -43,55 +104,28 @@ int main(int argc, char **argv)
     if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) return puts("no GPU"), 3;
     if (sets < 1) return fprintf(stderr, "usage: adi2d_heston [sets]\n"), 2;
 
-    const size_t n = (size_t)sets;
     const double spot[2] = {100, 0.04}; /* of all sets */
     double *spot_there;
     check(cudaMalloc((void **)&spot_there, sizeof spot));
     check(cudaMemcpy(spot_there, spot, sizeof spot, cudaMemcpyHostToDevice));
-    fd_problem *problem = (fd_problem *)malloc(n * sizeof *problem), *problem_there;
-    heston_parameters *parameters = (heston_parameters *)malloc(n * sizeof *parameters), *parameters_there;
-    fd_values *values = (fd_values *)malloc(n * sizeof *values);
-    fd_status *status = (fd_status *)malloc(n * sizeof *status);
+    calls all;
+    all.values.resize((size_t)sets), all.status.resize((size_t)sets);
     for (int k = 0; k < sets; k++) {
         heston_parameters set = {
             100, one_of(k, 1, 1.5, 3), 0.04, one_of(k, 10, 0.3, 0.6), one_of(k, 100, -0.9, 0), 0.025, 0, 0};
-        parameters[k] = set;
-        problem[k] = call(spot_there, spot[1], 100, 1);
+        all.parameters.push_back(set);
+        all.problem.push_back(call(spot_there, spot[1], 100, 1));
     }
-
-    fd_batch batch;
-    memset(&batch, 0, sizeof batch);
-    batch.problems = sets, batch.points[0] = PRICES, batch.points[1] = VARIANCES, batch.steps = STEPS + HALVES;
-    batch.spots = 1;
-    void *work;
-    float ms;
-    cudaEvent_t start, stop;
-    check(cudaEventCreate(&start));
-    check(cudaEventCreate(&stop));
-    check(cudaMalloc((void **)&problem_there, n * sizeof *problem));
-    check(cudaMalloc((void **)&parameters_there, n * sizeof *parameters));
-    check(cudaMalloc((void **)&batch.values, n * sizeof *values));
-    check(cudaMalloc((void **)&batch.status, n * sizeof *status));
-    batch.problem = problem_there;
-    const size_t bytes = heston_onchip_bytes_f32(&batch);
-    check(cudaMalloc(&work, bytes));
-    for (int run = 0; run < runs; run++) { /* the first run warms up */
-        check(cudaEventRecord(start, 0));
-        check(cudaMemcpyAsync(problem_there, problem, n * sizeof *problem, cudaMemcpyHostToDevice, 0));
-        check(cudaMemcpyAsync(parameters_there, parameters, n * sizeof *parameters, cudaMemcpyHostToDevice, 0));
-        const int refused = heston_onchip_f32(&batch, parameters_there, work, bytes, 0);
-        if (refused) return fprintf(stderr, "%s\n", adi2d_status_string(refused)), 1;
-        check(cudaMemcpyAsync(values, batch.values, n * sizeof *values, cudaMemcpyDeviceToHost, 0));
-        check(cudaMemcpyAsync(status, batch.status, n * sizeof *status, cudaMemcpyDeviceToHost, 0));
-        check(cudaEventRecord(stop, 0));
-        check(cudaEventSynchronize(stop));
+    const float ms = price(&all, runs);
+    check(cudaFree(spot_there));
+    for (int k = 0; k < sets; k++) {
+        const int what = all.status[(size_t)k].what;
+        if (what) return fprintf(stderr, "set %d: %s\n", k, adi2d_status_string(what)), 1;
     }
-    check(cudaEventElapsedTime(&ms, start, stop));
-    for (int k = 0; k < sets; k++)
-        if (status[k].what) return fprintf(stderr, "set %d: %s\n", k, adi2d_status_string(status[k].what)), 1;
-    const double error = fabs(values[0].value / exact - 1);
-    printf("price %.6f (exact %.6f, off by %.1e), delta %.4f, gamma %.5f, vega %.4f\n", values[0].value, exact, error,
-           values[0].first[0], values[0].second[0], values[0].first[1]);
+    const fd_values &first = all.values[0];
+    const double error = fabs(first.value / exact - 1);
+    printf("price %.6f (exact %.6f, off by %.1e), delta %.4f, gamma %.5f, vega %.4f\n", first.value, exact, error,
+           first.first[0], first.second[0], first.first[1]);
     printf("%d parameter sets in %.3f ms: %.0f problems a second\n", sets, (double)ms, 1e3 * sets / (double)ms);
     return !(error < 1e-4);
 }

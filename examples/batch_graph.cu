@@ -2,8 +2,7 @@
    MIT licence, see LICENSE.
 
    Each replay takes an implicit Euler step of the heat equation in many rods: (I - r D) u' = u in place, with one
-   matrix for all rods. The launch also leaves a status for each system, and counts those that failed. Each replay
-   counts from 0. */
+   matrix for all rods. Each replay also leaves a status for each system, and counts those that failed, from 0. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 
@@ -56,11 +55,18 @@ int main()
     std::vector<int> outcome(RODS);
     check(cudaMemcpy(count, failed, sizeof count, cudaMemcpyDeviceToHost));
     check(cudaMemcpy(outcome.data(), status_of, RODS * sizeof *status_of, cudaMemcpyDeviceToHost));
+#ifndef SIMT_EMULATOR
+    check(cudaGraphExecDestroy(ready));
+    check(cudaGraphDestroy(graph));
+#endif
+    check(cudaStreamDestroy(stream));
+    void *const arrays[] = {a, x, failed, status_of};
+    for (void *array : arrays) check(cudaFree(array));
     for (int s = 0; s < RODS; s++)
         if (outcome[s]) printf("rod %d, row %d: %s\n", s, outcome[s] - 1, trid_status_string(outcome[s]));
     double worst = 0, scale = pow(decay, -STEPS);
     for (size_t i = 0; i < u.size(); i++) {
-        double e = fabs(after[i] - scale * u[i]) / RODS;
+        double e = fabs(after[i] - scale * u[i]) / RODS; /* RODS: the largest amplitude */
         if (!(e <= worst)) worst = e;
     }
     printf("%d steps of %d rods: error %.1e, %llu systems failed\n", (int)STEPS, (int)RODS, worst, count[0]);

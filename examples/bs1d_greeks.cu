@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Prices options that pay 1 above the strike at maturity, a warp each, with 256 points, 8 a lane: fully implicit steps,
    then the Greeks at the option's spot. */
@@ -32,7 +31,7 @@ __global__ void digital(int options, const bs1d_option_f32 *option, bs1d_result_
     bs1d_warp_greeks_f32(8, 32, 256, o, u, result + mine, shared[threadIdx.x / 32]);
 }
 
-/* Returns the largest relative error of a result. The closed form is N(d2) discounted, and its derivatives. */
+/* Returns the sum of the relative errors of a result. The closed forms are the discounted N(d2) and its derivatives. */
 static double error_of(bs1d_option_f32 o, bs1d_result_f32 r)
 {
     double root = o.volatility * sqrt(o.maturity), carry = o.rate - o.dividend;

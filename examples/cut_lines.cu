@@ -16,7 +16,7 @@
 
 enum { RANKS = 4, NX = 7, NY = 5, NZ = 101, LINES = NX * NY, SHARE = (LINES + RANKS - 1) / RANKS };
 
-/* The arrays of a rank. Each has the planes of the rank, or the rows of interfaces. */
+/* The planes of a rank and its arrays: of its planes, or of interfaces. */
 struct rank {
     int first, planes;
     double *a, *b, *c, *d, *x;  /* planes * LINES */
@@ -34,12 +34,41 @@ static int lines_of_share(int rank)
 static double *on_device(size_t count, const double *from)
 {
     double *to;
-    check(cudaMalloc((void **)&to, (count + 1) * sizeof *to));
+    check(cudaMalloc((void **)&to, (count + 1) * sizeof *to)); /* not null even if count is 0 */
     if (from) check(cudaMemcpy(to, from, count * sizeof *to, cudaMemcpyHostToDevice));
     return to;
 }
 
-/* Moves numbers from a rank's array to another's. */
+/* Gives rank r its share of the planes. */
+static rank open_rank(int r, const double *a, const double *b, const double *c, const double *d)
+{
+    const int first = NZ * r / RANKS, planes = NZ * (r + 1) / RANKS - first;
+    const size_t at = (size_t)LINES * first, held = (size_t)LINES * planes, own = 2 * RANKS * lines_of_share(r);
+    const std::vector<double> one(own, 1);
+    return {first,
+            planes,
+            on_device(held, a + at),
+            on_device(held, b + at),
+            on_device(held, c + at),
+            on_device(held, d + at),
+            on_device(held, NULL),
+            on_device(2 * LINES, NULL),
+            on_device(2 * LINES, NULL),
+            on_device(2 * LINES, NULL),
+            on_device(own, NULL),
+            on_device(own, NULL),
+            on_device(own, NULL),
+            on_device(own, one.data()),
+            on_device(2 * LINES, NULL)};
+}
+
+static void close_rank(const rank *k)
+{
+    double *const arrays[] = {k->a, k->b, k->c, k->d, k->x, k->ia, k->ic, k->id, k->ra, k->rc, k->rd, k->one, k->ends};
+    for (double *array : arrays) check(cudaFree(array));
+}
+
+/* Sends numbers from one rank's array to another's. */
 static void send(double *to, const double *from, int count)
 {
     check(cudaMemcpy(to, from, (size_t)count * sizeof *to, cudaMemcpyDeviceToDevice));
@@ -81,26 +110,7 @@ int main()
         b[i] = 1 - a[i] - c[i], d[i] = (double)(i % 11) - 5;
     }
     rank ranks[RANKS];
-    for (int r = 0; r < RANKS; r++) {
-        const int first = NZ * r / RANKS, planes = NZ * (r + 1) / RANKS - first;
-        const size_t at = (size_t)LINES * first, held = (size_t)LINES * planes, own = 2 * RANKS * lines_of_share(r);
-        const std::vector<double> one(own, 1);
-        ranks[r] = {first,
-                    planes,
-                    on_device(held, &a[at]),
-                    on_device(held, &b[at]),
-                    on_device(held, &c[at]),
-                    on_device(held, &d[at]),
-                    on_device(held, NULL),
-                    on_device(2 * LINES, NULL),
-                    on_device(2 * LINES, NULL),
-                    on_device(2 * LINES, NULL),
-                    on_device(own, NULL),
-                    on_device(own, NULL),
-                    on_device(own, NULL),
-                    on_device(own, one.data()),
-                    on_device(2 * LINES, NULL)};
-    }
+    for (int r = 0; r < RANKS; r++) ranks[r] = open_rank(r, &a[0], &b[0], &c[0], &d[0]);
 
     for (int r = 0; r < RANKS; r++) reduce(&ranks[r], r);
     for (int r = 0; r < RANKS; r++)
@@ -120,6 +130,7 @@ int main()
         expand(&ranks[r]);
         const size_t held = (size_t)LINES * ranks[r].planes;
         check(cudaMemcpy(&x[(size_t)LINES * ranks[r].first], ranks[r].x, held * sizeof x[0], cudaMemcpyDeviceToHost));
+        close_rank(&ranks[r]);
     }
 
     double worst = 0;

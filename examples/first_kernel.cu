@@ -118,6 +118,8 @@ int main(void)
         if (!(worst <= largest)) largest = worst;
         check(cudaMemset(to, 0xff, rows * sizeof *to)); /* NaN, so that no kernel profits from the one before */
     }
+    check(cudaEventDestroy(start));
+    check(cudaEventDestroy(stop));
     check(cudaFree(a));
     return largest < 1e-6 ? 0 : 1; /* 17 unit roundoffs */
 }

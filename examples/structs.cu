@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 __global__ void lengths(int count, const float *structs, float *length)
 {

@@ -7,7 +7,7 @@
            -isystem "$(python3 -c 'import jax; print(jax.ffi.include_dir())')" \
            -o libtriband_jax.so examples/python/jax_library.cu
 
-   a, b, c, d and x have one shape, whose last axis runs along a system. status has that shape without the last axis. */
+   a, b, c, d and x have the same shape, whose last axis runs along a system. status has it without the last axis. */
 #include "trid/batch.h"
 
 #include "xla/ffi/api/ffi.h"
@@ -26,7 +26,7 @@ static ffi::Error solve(cudaStream_t stream, ffi::ScratchAllocator memory, ffi::
     const size_t axes = d.dimensions().size();
     if (axes == 0) return ffi::Error::InvalidArgument("no axis for the systems to lie along");
     if (!(status->dimensions() == d.dimensions().first(axes - 1)))
-        return ffi::Error::InvalidArgument("status has not the shape of d without its last axis");
+        return ffi::Error::InvalidArgument("the shape of status is not that of d without its last axis");
 
     const long long n = d.dimensions().back(), systems = n ? (long long)d.element_count() / n : 0;
     const trid_lines lines = trid_lines_contiguous(n, systems);

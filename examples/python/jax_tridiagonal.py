@@ -44,7 +44,7 @@ def launch(a, b, c, d, flags=0):
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
 def tridiagonal(transposed, a, b, c, d):
-    """A^-1 d, or A^-T d."""
+    """Returns A^-1 d, or A^-T d."""
     return launch(a, b, c, d, TRANSPOSED if transposed else 0)[0]
 
 
@@ -54,8 +54,8 @@ def forward(transposed, a, b, c, d):
 
 
 def backward(transposed, kept, g):
-    """The gradient with respect to d is h = A^-T g, that with respect to A is -h x^T, of which the three diagonals
-    count. All functions used are differentiable, so the gradient has a gradient itself."""
+    """Returns the gradients. That with respect to d is h = A^-T g. That with respect to A is -h x^T, of which only the
+    three diagonals are needed. All functions used are differentiable, so the gradient is differentiable too."""
     a, b, c, x = kept
     h = tridiagonal(not transposed, a, b, c, g)
     row, column = (-x, h) if transposed else (-h, x)
@@ -68,17 +68,17 @@ tridiagonal.defvjp(forward, backward)
 
 
 def solve(a, b, c, d):
-    """x of a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along the last axis of arrays of one shape."""
+    """Returns x, where a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along the last axis of arrays of one shape."""
     return tridiagonal(False, a, b, c, d)
 
 
 def peer(a, b, c, d):
-    """JAX's own solver; it needs zeros where this kit reads nothing, which problem() provides."""
+    """Solves by JAX's own solver. It needs zeros where this kit reads nothing; problem() provides them."""
     return jax.lax.linalg.tridiagonal_solve(a, b, c, d[..., None])[..., 0]
 
 
 def problem(systems, n, dtype):
-    """Diagonally dominant matrices, all different."""
+    """Returns diagonally dominant systems, all different."""
     keys = jax.random.split(jax.random.key(1), 4)
     a, c, d = (jax.random.uniform(k, (systems, n), dtype, -1, 1) for k in keys[:3])
     return a.at[:, 0].set(0), jax.random.uniform(keys[3], (systems, n), dtype, 2.1, 3.1), c.at[:, -1].set(0), d
@@ -139,7 +139,7 @@ def check():
     status = jax.jit(launch)(a, b.at[7, 0].set(0), c, d)[1]
     wrong += status.tolist() != 7 * [0] + [1] + 4 * [0]
 
-    # One system a call to vmap; one matrix for all; and an axis that is not the first.
+    # vmap: with one system a call; with one matrix for all systems, along an axis that is not the first.
     small("vmap", jax.vmap(solve)(a, b, c, d) - solve(a, b, c, d), 0)
     one = jax.jit(jax.vmap(solve, in_axes=(None, None, None, 1), out_axes=1))(a[0], b[0], c[0], d.T)
     small("vmap, one matrix", one.T - solve(*(jnp.broadcast_to(v[0], d.shape) for v in (a, b, c)), d), 1e-15)
@@ -149,10 +149,11 @@ def check():
 
     gradient = [jax.jit(jax.grad(partial(loss, method), argnums=(0, 1, 2, 3)))(a, b, c, d) for method in (solve, dense)]
     small("gradient, differs from that of a dense solve by", jax.tree.map(jnp.subtract, *gradient), 1e-12)
-    def one(method, b, a, c, d):
+
+    def loss_of_one(method, b, a, c, d):
         return loss(method, a[None], b[None], c[None], d[None])
 
-    hessian = [jax.vmap(jax.jacrev(jax.grad(partial(one, method))))(b, a, c, d) for method in (solve, dense)]
+    hessian = [jax.vmap(jax.jacrev(jax.grad(partial(loss_of_one, method))))(b, a, c, d) for method in (solve, dense)]
     small("second derivatives by b, in the same way", hessian[0] - hessian[1], 1e-11)
     return wrong
 

@@ -1,7 +1,7 @@
 """numpy_tridiagonal.py - batches of tridiagonal systems in NumPy arrays, by cpu_avx.h through ctypes.
 MIT licence, see LICENSE.
 
-In the kit's folder, with gcc and NumPy (and SciPy, to compare with, if it is installed):
+In the kit's folder, with gcc and NumPy (it also compares with SciPy, if that is installed):
 
     gcc -std=c11 -O3 -fopenmp -fPIC -shared -I. -o libtriband_cpu.so examples/python/cpu_library.c
     python3 examples/python/numpy_tridiagonal.py ./libtriband_cpu.so
@@ -34,7 +34,7 @@ def load(path):
     library = ctypes.CDLL(os.path.abspath(path))
     lines, array, integer = ctypes.POINTER(Lines), ctypes.c_void_p, ctypes.c_int
     for name in ("f32", "f64"):
-        for method, arrays in (("thomas", 6), ("solve", 4)):  # with the work
+        for method, arrays in (("thomas", 6), ("solve", 4)):  # arrays, including the work space
             size = getattr(library, f"{method}_bytes_{name}")
             size.restype, size.argtypes = ctypes.c_size_t, [lines, integer]
             getattr(library, f"{method}_{name}").argtypes = [lines] + arrays * [array] + [integer]
@@ -88,16 +88,16 @@ def call(library, method, matrix, d, axis, out, threads):
 
 
 def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
-    """x of a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along one axis of arrays of one shape and dtype
-    (float32 or float64), a system for each choice of the other indices. Along any axis the systems are solved
-    where they lie; nothing is transposed. Raises LinAlgError if a system has no solution."""
+    """Returns x, where a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j]. The index j runs along one axis of arrays of one
+    shape and dtype (float32 or float64); each choice of the other indices is a system. Along any axis the systems
+    are solved where they lie; nothing is transposed. Raises LinAlgError at a pivot that is zero or not finite."""
     a, b, c, d = require(a, b, c, d)
     checked(a, b, c, d)
     return call(library, "thomas", (a, b, c), d, axis, out, threads)
 
 
 def factor(library, a, b, c):
-    """The factors of one matrix, for solve_factored: a, b, c have its n rows. Raises LinAlgError at a bad pivot."""
+    """Returns the factors of a matrix of n rows, as are a, b, c, for solve_factored. Raises LinAlgError as solve does."""
     a, b, c = require(a, b, c)
     f = np.empty((3, len(b)), b.dtype)
     name = checked(a, b, c, f[0])
@@ -108,7 +108,7 @@ def factor(library, a, b, c):
 
 
 def solve_factored(library, f, d, axis=-1, out=None, threads=THREADS):
-    """As solve, for systems that all have the matrix of which f = factor(..)."""
+    """Solves as solve does, for systems that all have the matrix whose factors, from factor(..), are f."""
     f, d = require(f, d)
     if f.dtype != d.dtype or f.shape != (3, d.shape[axis]):
         raise ValueError(f"f is {f.dtype} {f.shape}: must be {d.dtype} {(3, d.shape[axis])}")
@@ -116,8 +116,8 @@ def solve_factored(library, f, d, axis=-1, out=None, threads=THREADS):
 
 
 def mixed(library, depth, rate, t):
-    """Returns t[level, column] after an implicit step of vertical mixing. Column s is water down to depth[s] levels, 0
-    on land. Below the water a row is 1 x = d, so the value there stays, and does not affect the water above."""
+    """Returns t[level, column] after an implicit step of vertical mixing. Column s is water down to depth[s] levels;
+    on land depth[s] is 0. Below the water a row is 1 x = d: the value stays, and does not affect the water above."""
     level = np.arange(len(t))[:, None]
     a = np.where((level > 0) & (level < depth), -rate, 0).astype(t.dtype)
     c = np.where(level + 1 < depth, -rate, 0).astype(t.dtype)
@@ -125,16 +125,16 @@ def mixed(library, depth, rate, t):
 
 
 def problem(shape, dtype, axis=-1):
-    """Diagonally dominant matrices, all different, with NaN where nothing may be read."""
+    """Returns diagonally dominant systems, all different, with NaN where nothing may be read."""
     random = np.random.default_rng(1)
     a, c, d = (random.uniform(-1, 1, shape).astype(dtype) for _ in range(3))
     b = 2.1 + random.uniform(0, 1, shape).astype(dtype)
     np.moveaxis(a, axis, -1)[..., 0] = np.moveaxis(c, axis, -1)[..., -1] = np.nan
-    return a, b.astype(dtype), c, d
+    return a, b, c, d
 
 
 def residual(a, b, c, d, x, axis=-1):
-    """max |Ax - d| / max (|A||x| + |d|), in double precision."""
+    """Returns max |Ax - d| / max (|A||x| + |d|), in double precision."""
     a, b, c, d, x = (np.moveaxis(v.astype(np.float64), axis, -1) for v in (a, b, c, d, x))
     left, size = b * x - d, abs(b * x) + abs(d)
     for rows, part in ((np.s_[..., 1:], a[..., 1:] * x[..., :-1]), (np.s_[..., :-1], c[..., :-1] * x[..., 1:])):
@@ -144,7 +144,7 @@ def residual(a, b, c, d, x, axis=-1):
 
 
 def loop(a, b, c, d):
-    """scipy.linalg.solve_banded, a system at a time."""
+    """Solves by scipy.linalg.solve_banded, a system at a time."""
     x, band = np.empty_like(d), np.zeros((3, d.shape[1]), d.dtype)
     for s in range(len(d)):
         band[0, 1:], band[1], band[2, :-1] = c[s, :-1], b[s], a[s, 1:]
@@ -153,7 +153,7 @@ def loop(a, b, c, d):
 
 
 def refused(library, arrays, error=TypeError, **options):
-    """0 if solve raises the error, 1 if not."""
+    """Returns 0 if solve raises the error, 1 if not."""
     try:
         solve(library, *arrays, **options)
     except error:
@@ -180,7 +180,7 @@ def check_refusals(library):
 
 
 def check_factored(library):
-    """One matrix for all systems, along any axis."""
+    """Checks systems with one matrix for all, along any axis."""
     wrong = 0
     for dtype, unit in ((np.float32, 2.0**-24), (np.float64, 2.0**-53)):
         a, b, c, _ = problem(70, dtype)
@@ -205,7 +205,7 @@ def check_factored(library):
 
 
 def check_columns(library):
-    """Without sources a step of mixing keeps the heat of each column, and what lies below the water."""
+    """Checks that a step of mixing without sources keeps the heat of each column, and the values below the water."""
     wrong, depth, level = 0, np.arange(300) * 7 % 76, np.arange(75)[:, None]
     for dtype, unit in ((np.float32, 2.0**-24), (np.float64, 2.0**-53)):
         t = np.where(level < depth, 4 + 16 / (level + 1), -999).astype(dtype)

@@ -2,7 +2,7 @@
 the current stream, and in CUDA graphs.
 MIT licence, see LICENSE.
 
-In the kit's folder, with the CUDA Toolkit and PyTorch 2 for CUDA (the first line takes a minute or two):
+In the kit's folder, with the CUDA Toolkit and PyTorch 2 for CUDA (the first command takes a minute or two):
 
     nvcc -O3 -arch=native -Xcompiler -fPIC -shared -I. -o libtriband.so examples/python/gpu_library.cu
     python3 examples/python/torch_tridiagonal.py ./libtriband.so
@@ -69,9 +69,9 @@ def launch(a, b, c, d, flags=0, status=None):
 
 
 class Tridiagonal(torch.autograd.Function):
-    """x = A^-1 d, or A^-T d. With g the gradient with respect to x, that with respect to d is h = A^-T g, and that with
-    respect to A is -h x^T, of which the three diagonals count. All functions used are differentiable, so the gradient
-    has a gradient itself."""
+    """x = A^-1 d, or A^-T d. If g is the gradient with respect to x, that with respect to d is h = A^-T g. That with
+    respect to A is -h x^T, of which only the three diagonals are needed. All functions used are differentiable, so
+    the gradient is differentiable too."""
     @staticmethod
     def forward(a, b, c, d, transposed):
         return launch(a, b, c, d, TRANSPOSED if transposed else 0)
@@ -92,19 +92,19 @@ class Tridiagonal(torch.autograd.Function):
 
     @staticmethod
     def vmap(info, in_dims, *inputs):
-        """A further axis, in front of the others, means more systems in the same call."""
+        """Puts the further axis in front of the others, where it means more systems in the same call."""
         system = [v.expand(info.batch_size, *v.shape) if axis is None else v.movedim(axis, 0)
                   for v, axis in zip(inputs[:4], in_dims)]
         return Tridiagonal.apply(*system, inputs[4]), 0
 
 
 def solve(a, b, c, d):
-    """x of a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along the last axis of tensors of one shape."""
+    """Returns x, where a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along the last axis of tensors of one shape."""
     return Tridiagonal.apply(a, b, c, d, False)
 
 
 def problem(systems, n, dtype):
-    """Diagonally dominant matrices, all different."""
+    """Returns diagonally dominant systems, all different."""
     torch.manual_seed(1)
     a, c, d = (2 * torch.rand(systems, n, dtype=dtype, device="cuda") - 1 for _ in range(3))
     return a, 2.1 + torch.rand_like(a), c, d
@@ -115,7 +115,7 @@ def dense(a, b, c):
 
 
 def loop(a, b, c, d):
-    """The Thomas algorithm over rows, each of all systems: n steps of a few operations down, and n up."""
+    """Solves by the Thomas algorithm, a row of all systems at a time: n steps of a few operations down, and n up."""
     n, r, u = len(d), [c[0] / b[0]], [d[0] / b[0]]
     for j in range(1, n):
         pivot = b[j] - a[j] * r[-1]
@@ -148,8 +148,8 @@ def check():
 
 
 def check_func():
-    """Checks torch.func: vmap over another axis with one matrix for all, and a gradient and second derivatives of each
-    system, against those of a dense solve."""
+    """Checks torch.func against a dense solve: vmap over another axis with one matrix for all systems, and the gradient
+    and second derivatives of each system."""
     a, b, c, d = problem(4, 6, torch.float64)
 
     def energy(method):
@@ -189,7 +189,7 @@ def check_refusals():
 
 def check_graph():
     a, b, c, d = problem(20, 100, torch.float64)
-    with torch.no_grad():  # the memory stays; an earlier run has loaded the kernel
+    with torch.no_grad():  # replays use the same memory; an earlier check has loaded the kernel
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             x = solve(a, b, c, d)
