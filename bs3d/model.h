@@ -113,7 +113,7 @@ TB_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, lon
 /* ---- checks of a problem ----------------------------------------------------------------------------------------- */
 
 #if TB_HOST_SCOPE
-/* Returns the factor of i^2 in lambda at the last point. */
+/* Returns the coefficient of i^2 in lambda at the last point. */
 TB_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
 {
     double upwind = fabs(m->drift[axis]) / (m->points[axis] - 1);
@@ -122,7 +122,7 @@ TB_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
 
 /* A Fourier mode and the weights at the far corner of the grid. With e = 1 - cos and s = sin of the phase along each
    axis, a time step damps the mode by
-       discount + sum over axes of 2 lambda e - sum over pairs of even e e' + sum over pairs of odd s s',
+       discount + sum over axes (2 lambda e) - sum over pairs (even e e') + sum over pairs (odd s s'),
    where even and odd are twice the sum and twice the difference of the weights of the two diagonals. */
 typedef struct {
     double discount, lambda[3], even[3], odd[3], e[3], s[3];
@@ -199,7 +199,7 @@ TB_HOST double bs3d_p_damping(const bs3d_model *m)
 }
 
 /* Returns 2 g R^-1 g, which compares drift with diffusion; a march by u += L u needs it to be at most 1. R is the
-   correlation matrix, and g are the drifts in units of the volatilities. (On one axis the number is
+   correlation matrix, and g the vector of the drifts in units of the volatilities. (On one axis the number is
    2 gamma^2 / lambda.) With upwinding, volatilities and correlations are those at the last point, where the additional
    diffusion is least relative to the drift. */
 TB_HOST double bs3d_p_drift(const bs3d_model *m)
@@ -232,7 +232,7 @@ TB_HOST int bs3d_p_dominant(const bs3d_model *m)
     return 1;
 }
 
-/* Returns whether there is no upwinding and no last row omits its drift (bs3d_p_matrix_row). */
+/* Returns whether every last row contains its drift (bs3d_p_matrix_row) and there is no upwinding. */
 TB_HOST int bs3d_p_plain(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++) {

@@ -38,8 +38,9 @@ enum {
 #endif /* CPU_AVX_PASS */
 
 /* The files of the sets, in the order of their numbers. CPU_AVX_BUILT_FOR ends up as the number of the last set that
-   the compiler's flags allow in all code. An optimising compiler compiles an array function that is called with this
-   literal for that set only. Exceptions are gcc's -O1, and -fopenmp: a parallel region hides the literal. */
+   the compiler's flags allow in all code. If an array function is called with this literal, an optimising compiler
+   compiles the function for that set only. Exceptions are gcc's -O1, and -fopenmp: a parallel region hides the
+   literal. */
 #include "plain.h"
 #if CPU_AVX_X86
 #include "avx.h"
@@ -80,7 +81,7 @@ CPU_AVX_API const char *cpu_avx_name(int isa)
     return isa >= 0 && isa < CPU_AVX_ISAS ? name[isa] : "unknown";
 }
 
-/* Calls the function with this stem for the instruction set isa, or for plain C if isa is none of this kind of
+/* Calls the function with this stem for the instruction set isa, or for plain C if isa is not a set of this kind of
    processor. `result` stands before the call: `variable =`, `return`, or nothing. */
 #define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
     do {                                                                                                               \

@@ -13,7 +13,8 @@ typedef struct {
     int per_lane;               /* interleaved systems in each partition of CPU_AVX_P_CUT; otherwise 1 */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is kept in the store, not in x */
-    int fetched;                /* interleaved: from memory, so rows are prefetched and wide tiles overlap;
+    int fetched;                /* interleaved: from memory, so rows are prefetched, and a wide tile is
+                                   substituted back while the next one is eliminated;
                                    contiguous: x is prefetched with the other arrays */
 } cpu_avx_p_plan;
 enum {
@@ -86,10 +87,11 @@ enum {
                                         read again */
     CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices, in cache: a tile of whole rows is divided
                                         only if it has at most this many bytes of each array */
-    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size or more counts as one in memory; in double precision, if
-                                        tiles of distinct matrices are parts of rows, one of twice this size */
-    CPU_AVX_P_AHEAD_BYTES = 1536,    /* interleaved: the distance of prefetching in each array; with one matrix, of d
-                                        only, four times this */
+    CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size or more counts as one in memory, not in cache. The size is
+                                        twice this in double precision if the matrices are distinct and each tile holds
+                                        only parts of rows */
+    CPU_AVX_P_AHEAD_BYTES = 1536,    /* interleaved: the distance of prefetching in each array. With one matrix, a, b
+                                        and c are not prefetched, and the distance is four times this */
     CPU_AVX_P_BIG_TILE = 1 << 16,    /* a contiguous tile of distinct matrices with this many bytes of each array fills
                                         the second-level cache: the next strips are prefetched, not the whole next
                                         tile; strip i is cache line i of each system */

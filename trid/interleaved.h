@@ -48,8 +48,8 @@
    powers of two, and systems * parts is a multiple of 32. Shared memory serves a warp's access `banks` words at a time:
    32 of four bytes, or 16 of eight. Partition j of system i has the number t = i + systems j. Threads write in the
    order t and read in the order j + parts i, and both must touch `banks` different banks. So max(banks/parts, 1) words
-   of padding follow each row of max(systems, banks) words, and the banks/parts systems that are read together tile the
-   banks. */
+   of padding follow each row of max(systems, banks) words, and the words of the banks/parts systems that are read
+   together lie in different banks. */
 #define TRID_P_INTERLEAVED_GAP(parts, banks) ((parts) < (banks) ? (banks) / (parts) : 1)
 #define TRID_P_INTERLEAVED_ROW(systems, banks) ((systems) > (banks) ? (systems) : (banks))
 #define TRID_INTERLEAVED_SLOT(systems, parts, banks, t)                                                                \
@@ -155,7 +155,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
    k*(t / systems) + k-1 of system t % systems, so that loads of neighbouring systems coalesce:
                 threads 0 .. systems-1             systems 0 .. systems-1, rows 0 .. k-1
                 threads systems .. 2*systems-1     systems 0 .. systems-1, rows k .. 2k-1    ...   `parts` partitions
-   The reduced rows pass through shared memory to groups of `parts` lanes, each of which solves one system, and the
+   The reduced rows pass through shared memory to groups of `parts` lanes. Each group solves one system, and the
    unknowns return the same way.
    Needs    k >= 1 as a literal. systems and parts are powers of two, parts <= 32, and systems*parts is the number of
             threads of the block, a multiple of 32; other sizes are not reported. Both are literals, or else the same in
@@ -243,8 +243,9 @@ TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, con
 }
 
 /* Solves as trid_block_interleaved_solve does, with the factors in memory: they take no registers, and systems with the
-   same matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at f[e * stride];
-   elements 5 k + e, for the reduced row that it solves, are at reduced[e * stride].
+   same matrix may share them. Of the elements that trid_block_interleaved_factor leaves, the first 5 k are for the
+   partition that the thread holds: element e lies at f[e * stride]. The others are for the reduced row that the thread
+   solves: element 5 k + e lies at reduced[e * stride].
    Needs    as trid_block_interleaved_solve */
 TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int n, int steps, const tb_real *f,
                                               const tb_real *reduced, int stride, tb_real *d, tb_real *shared)

@@ -122,8 +122,9 @@ static inline fd_p_chosen adi2d_p_choose(fd_p_launch *launch, int asked)
 }
 
 /* Chooses the kernel for a batch. On an H200, sixteen rows a thread are fastest for products, and for stages in single
-   precision unless small grids leave too few threads. Elsewhere eight are fastest, but serve only axes of up to 256
-   points. The number of problems affects the size of the clusters, but neither the kernel nor the bits of a result. */
+   precision unless small grids leave too few threads. In all other cases eight are fastest, but serve only axes of up
+   to 256 points. The number of problems affects the size of the clusters, but neither the kernel nor the bits of a
+   result. */
 template <int = 0>
 static inline fd_p_chosen adi2d_p_kernel_of(fd_p_launch *launch)
 {

@@ -1,5 +1,5 @@
-/* results.h - a room of the solvers in pde/, read once for each model and precision: writes values at spots, grids and
-   coordinates, and NaN in place of missing results; checks a call's arguments.
+/* results.h - a room of the solvers in pde/, read once for each model and precision: writes grids, coordinates and the
+   values at spots, and NaN in place of missing results; checks a call's arguments.
    MIT licence, see LICENSE. */
 
 #define fd_p_fill_nan FD_OF(p_fill_nan)
@@ -99,7 +99,7 @@ TB_HD void fd_p_end(const fd_batch *batch, const fd_p_tables *t, int which, fd_s
         fd_p_fill_nan(batch, which, thread, threads);
     else
         fd_p_record(batch, t, which, 0, u, stride, thread, threads);
-    if (thread == 0) batch->status[which] = status; /* written first, it would cost fd1d.h's march registers */
+    if (thread == 0) batch->status[which] = status; /* written first, it would take registers from fd1d.h's march */
 }
 
 #if TB_HOST_SCOPE

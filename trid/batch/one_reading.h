@@ -9,8 +9,8 @@
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
-   at most of_links partitions, each warp of the block solves all links of the system. The block still has its rows and
-   solves for their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the
+   `of_links` partitions or fewer, each warp of the block solves all links of the system. The block still has its rows
+   and solves for their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the
    partition is left over. The links of systems with more partitions are then solved as systems in the same way. A last
    launch reads again the partitions that were left over. Kernels that have nothing to do return at once.
 
@@ -39,7 +39,7 @@ struct trid_p_batch_partitions {
     int count;         /* partitions of a system */
     unsigned total;    /* partitions of all systems */
     unsigned *ticket;  /* the last ticket drawn */
-    const int *wanted; /* if the systems are links: 0 if they are to be solved; else null */
+    const int *wanted; /* null for the caller's systems; for links it points to 0 if they are to be solved */
     int *any;          /* 0: some partition was left over */
     int *left;         /* for each partition: 0 if it was left over */
     int *worst;        /* for each of the caller's systems the first row at which a partition failed, and the first at
@@ -138,7 +138,7 @@ TB_D void trid_p_batch_ask_partition(const trid_p_batch_partitions<tb_real> &par
         const long long at = s.group * rows.jump + s.line * rows.stride;
         const tb_real *src[4] = {rows.a + at, rows.b + at, rows.c + at, d + s.at};
         TB_UNROLL
-        for (int e = 0; e < 4; e++) { /* there may be no memory for a of row 0 and c of row n-1 */
+        for (int e = 0; e < 4; e++) { /* a[0] and c[n-1] may have no memory */
             const int from = e == 0 && s.from == 0 ? 1 : s.from, to = e == 2 && s.to == parts.plan.n ? s.to - 1 : s.to;
             trid_p_batch_ask_array<of::words>(src[e], s.row, from, to, e == 1, parts.warps < of::most_warps,
                                               own.warp[threadIdx.x / 32].rows[e]);
@@ -164,7 +164,7 @@ TB_D void trid_p_batch_take_partition(const trid_p_batch_word<tb_real> (*rows)[3
             for (int j = 0; j < k / words; j++) to[e][k / words * w + j] = word.v[j];
         }
     }
-    __syncwarp(TB_FULL_WARP); /* and other lanes have read it */
+    __syncwarp(TB_FULL_WARP); /* now all lanes have read their rows */
 }
 
 /* Stores the warp's x, or adds it to what is there. */
@@ -241,8 +241,8 @@ struct trid_p_batch_held {
     int came, patience;
 };
 
-/* Returns whether the block has looked often enough; if not, lets other blocks run for a moment. Once a block has given
-   up, it looks only once for what a partition waits for. */
+/* Returns whether the block has looked often enough; if not, lets other blocks run for a moment. After a block has
+   given up, it looks a single time for what each later partition waits for. */
 template <class tb_real>
 TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
 {
@@ -286,8 +286,9 @@ TB_D int trid_p_batch_meet_neighbours(tb_real seen, tb_real *l, tb_real *z)
 /* ---- a block's levels -------------------------------------------------------------------------------------------- */
 
 /* A thread's rows, reduced. lane: a, c, d of its last row, in terms of the unknown above its warp and the last unknown
-   of its warp. warp: with w = lane % warps, a, c, d of the last row of warp w, in terms of l and z. In the last row of
-   a warp or of the block itself, c belongs to the unknown below. */
+   of its warp. warp: a, c, d of the last row of warp w, in terms of l and z; w is trid_warp_lane() % warps. Where the
+   row of `lane` is itself the last of its warp, or the row of `warp` the last of the block, c belongs to the unknown
+   below. */
 template <class tb_real, int k>
 struct trid_p_batch_reduced {
     tb_real a[k], c[k], d[k], lane[3], warp[3];
@@ -321,7 +322,7 @@ TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> 
 }
 
 /* Reduces the warps' rows to the block's two, and stores these at `publish` for other blocks unless it is null.
-   Returns  as trid_p_batch_reduce_warp, but in threads from `warps` on always 0 */
+   Returns  as trid_p_batch_reduce_warp, but always 0 in threads numbered `warps` or higher */
 template <int most, class tb_real, int k>
 TB_D int trid_p_batch_reduce_block(int warps, const tb_real (*ends)[most], tb_real *publish,
                                    trid_p_batch_reduced<tb_real, k> *to)
