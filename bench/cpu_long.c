@@ -7,8 +7,8 @@
    arrays in the order of memory. It runs twice, writing past the caches and through them, and the faster run counts.
    Arrays begin on cache lines, and on large pages if the system grants them. Prints nanoseconds a row, gigabytes a
    second and shares: medians of 15 repeats, in each of which the solve and the loops run one after another, each after
-   an untimed run of its own. A batch that fits in the last-level cache is compared with the loop in that cache. The file
-   includes itself for each precision. */
+   an untimed run of its own. A batch that fits in the last-level cache is compared with the loop in that cache. The
+   file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #include "../cpu_avx.h"

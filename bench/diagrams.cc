@@ -283,8 +283,8 @@ static void pcr()
 
 enum { LINES_K = 4, LINES_L = 8, LINES_S = 4 };
 
-/* Solves systems of which thread t holds rows K (t / L) .. of system t % L; the host checks x. Finds the thread to which
-   the exchange takes each reduced row. */
+/* Solves systems; thread t holds rows K (t / L) .. of system t % L, and the host checks x. Finds the thread to which the
+   exchange takes each reduced row. */
 __global__ void solve_lines(const float *d, float *x, float *solver)
 {
     enum { K = LINES_K, L = LINES_L, S = LINES_S };

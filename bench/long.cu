@@ -38,8 +38,8 @@ __global__ void fill(size_t all, double diagonal, Arrays<T> s)
     }
 }
 
-/* Finds the largest |Ax - d| / (|A||x| + |d|), |Ax - d| and |A||x| + |d| of all rows, as bits, which sort as the numbers
-   do. */
+/* Finds the largest |Ax - d| / (|A||x| + |d|), |Ax - d| and |A||x| + |d| of all rows, as bits, because atomicMax takes
+   integers. */
 template <class T>
 __global__ void residuals(size_t all, size_t n, Arrays<T> s, unsigned long long *worst)
 {

@@ -22,8 +22,8 @@
 #define PARALLEL
 #endif
 
-/* Elements before and after u, because neighbours with weight 0 are read at the ends of its lines in x. One would do; 16
-   keep the alignment of u. */
+/* Elements before and after u, because neighbours with weight 0 are read at the ends of its lines in x. One would do;
+   16 keep the alignment of u. */
 enum { MARGIN = 16 };
 
 /* The distances to a point's two neighbours along an axis; 0 where there is none. */
