@@ -1,10 +1,10 @@
 /* adi2d_host.c - a step of pde/adi2d.h and of pde/adi3d.h on one thread of the host: Heston's model, European and
-   American, by schemes of one stage and of two; three lognormal prices.
+   American, and a model of three lognormal prices, by schemes of one stage and of two.
    MIT licence, see LICENSE.
 
        adi2d_host [--csv FILE]
 
-   The time of a step is that of a march, preparation included, divided by its steps: the median of several marches, in
+   The time of a step is that of a march, preparation included, divided by its steps: the median of 9 marches, in
    processor time, after one to warm up. To compare two states of the kit, compile this file with the headers of each,
    run the programs in turn, and use bench/compare.sh. */
 #define _GNU_SOURCE /* clock_gettime, aligned_alloc */
@@ -24,7 +24,7 @@ static double now(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* Solves a batch of one problem again and again; ms receives the milliseconds of a step, one number for each time. */
+/* Solves a batch of one problem again and again; ms receives the milliseconds of a step, one number for each march. */
 #define TIME_MS(model, suffix, batch, parameters)                                                                      \
     do {                                                                                                               \
         const size_t bytes = model##_host_bytes##suffix(batch, 1);                                                     \
@@ -117,6 +117,6 @@ int main(int argc, char **argv)
     for (int nx = 50; nx <= 400; nx *= 2)
         for (int k = 0; k < 12; k++) measure_heston(k / 4, k / 2 % 2, k % 2, nx, nx / 2);
     for (int k = 0; k < 6; k++) measure_assets(k / 2, k % 2, 64);
-    if (file) fclose(file);
+    if (file && fclose(file)) return perror(argv[2]), 1;
     return 0;
 }

@@ -1,5 +1,6 @@
-/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, including those of known prices, and the
-   orders that follow from them. MIT licence, see LICENSE.
+/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, for known solutions and known prices, and the
+   orders that follow from them.
+   MIT licence, see LICENSE.
 
        adi3d_orders [--csv FILE]
 
@@ -74,7 +75,7 @@ static double price(int n, int steps, int payoff)
     return values.value;
 }
 
-/* Errors relative to what is known, and that of Richardson's extrapolation from both grids. */
+/* Measures errors relative to known prices, and those of Richardson's extrapolation from both grids. */
 static void prices(void)
 {
     static const char *const name[] = {"call on the geometric average", "call on the maximum", "call on the minimum",

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bs3d_counts.sh - how many bytes the rungs of bs3d.h move over the memory bus and through L2, as the profiler counts.
+# bs3d_counts.sh - how many bytes the rungs of bs3d.h move over the memory bus and through L2, by the profiler's counts.
 # MIT licence, see LICENSE.
 #
 #     sh bench/bs3d_counts.sh build/bs3d_timing [POINTS [RUNG ..]] >docs/results/bs3d-counts-h200.csv     (POINTS: 256)

@@ -147,6 +147,7 @@ static void F(plain_rows)(const cpu_avx_lines *lines, ptrdiff_t at, int count, c
     }
 }
 
+/* Solves a batch by the plain loop. */
 static void F(plain)(const cpu_avx_lines *lines, const REAL *a, const REAL *b, const REAL *c, const REAL *d, REAL *x,
                      REAL *work, int threads)
 {
@@ -248,7 +249,8 @@ static void F(measure)(const char *layout, const cpu_avx_lines *lines, int threa
     const size_t thomas_bytes = F(cpu_avx_thomas_bytes)(lines, threads);
     const size_t hybrid_bytes = F(cpu_avx_hybrid_bytes)(lines, threads);
     const size_t apart = (count * sizeof(REAL) / 64 + 3) * 64 / sizeof(REAL); /* not in the same sets of a cache */
-    const size_t side = lines->systems < SIDE_BY_SIDE ? (size_t)lines->systems : SIDE_BY_SIDE, copies = 4;
+    const size_t side = lines->systems < SIDE_BY_SIDE ? (size_t)lines->systems : SIDE_BY_SIDE;
+    const size_t copies = 4; /* for gtsv: a, b, c and d of one system */
     void *room = take(5 * apart * sizeof(REAL) + 64);
     void *symbol = lapack ? dlsym(lapack, GTSV) : NULL;
     F(batch) p = {*lines, (REAL *)cpu_avx_p_align(room), NULL, NULL, NULL, NULL, NULL, NULL, NULL, threads};

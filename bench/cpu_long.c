@@ -3,12 +3,12 @@
 
        cpu_long [--csv FILE]
 
-   A solve reads four arrays and writes one. What memory allows is the speed of a loop over the same arrays that does so
-   in the order of memory; it writes past the caches, and through them, and the faster of both counts. Arrays begin on
-   cache lines, and on large pages if the system grants them. Prints nanoseconds a row, gigabytes a second and shares:
-   medians of 15 repeats, in each of which the solve and the loops run one after another, each after an untimed run of
-   its own. Short systems in the last-level cache are compared with the loop in that cache. The file includes itself for
-   each precision. */
+   A solve reads four arrays and writes one. What memory allows is the speed of a loop that reads and writes the same
+   arrays in the order of memory. It runs twice, writing past the caches and through them, and the faster run counts.
+   Arrays begin on cache lines, and on large pages if the system grants them. Prints nanoseconds a row, gigabytes a
+   second and shares: medians of 15 repeats, in each of which the solve and the loops run one after another, each after
+   an untimed run of its own. A batch that fits in the last-level cache is compared with the loop in that cache. The
+   file includes itself for each precision. */
 #ifndef REAL
 #define _DEFAULT_SOURCE
 #include "../cpu_avx.h"
@@ -23,7 +23,7 @@ enum { TURNS = 15, MOST_ROWS = 1 << 25, ARRAYS = 5 };
 /* 16 bytes, whatever they hold. */
 typedef uint64_t piece __attribute__((vector_size(16)));
 
-/* Returns memory from a large page on. */
+/* Returns memory that begins on a large page. */
 static void *take(size_t bytes)
 {
     const size_t page = (size_t)1 << 21, whole = (bytes + page - 1) / page * page;
@@ -54,7 +54,7 @@ static void four_to_one(void *const *arrays, size_t bytes, int stream, int threa
     for (ptrdiff_t i = 0; i < pieces; i++) x[i] = a[i] ^ b[i] ^ c[i] ^ d[i];
 }
 
-/* Returns the time of the loop; `stream` as in four_to_one. */
+/* Returns the seconds that the loop takes; `stream` as in four_to_one. */
 static double loop_time(void *const *arrays, size_t bytes, int stream, int threads)
 {
     four_to_one(arrays, bytes, stream, threads);

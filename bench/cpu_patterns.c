@@ -1,4 +1,4 @@
-/* cpu_patterns.c - the limit that memory sets cpu_avx.h on batches of distinct systems: reads four arrays and writes
+/* cpu_patterns.c - the limit that memory sets cpu_avx.h on batches of distinct systems: reads four arrays, and writes
    one past the caches, in the order of a solve but without its arithmetic.
    MIT licence, see LICENSE.
 
@@ -21,9 +21,9 @@
 #include "../cpu_avx.h"
 #include "orders.h"
 
-/* Sizes, all except POINTS in numbers of eight bytes: a cache line, the distance of prefetching, the arrays. */
-enum { POINTS = 256, TURNS = 15, LINE = 8, AHEAD = 1536 / 8, ROW = POINTS / 2, PLANE = ROW * POINTS };
-enum { ALL = PLANE * POINTS };
+enum { POINTS = 256, TURNS = 15 };
+/* In numbers of eight bytes: a cache line, the distance of prefetching, a row along x, a plane, an array. */
+enum { LINE = 8, AHEAD = 1536 / 8, ROW = POINTS / 2, PLANE = ROW * POINTS, ALL = PLANE * POINTS };
 
 /* The order of accesses. A tile is read while the tile before is written, in `steps` steps of `some` numbers; the
    numbers of a step lie in `pieces` pieces. Numbers are prefetched AHEAD numbers before they are read. If `whole_tile`,
@@ -128,6 +128,8 @@ int main(int argc, char **argv)
             snprintf(row, sizeof row, "%s,%s,%s,%d,%s,%s\n", o->axis, o->method, bytes, threads, share[0], share[1]);
             orders_line(row);
         }
+    for (int k = 0; k < 5; k++) free(array[k]);
+    free(work);
     return orders_close();
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 /* Launches of bs3d.h are recorded, not made. */
 struct launch {
@@ -183,7 +184,7 @@ static void elimination()
     matrix(276, 100, K, after, "after");
     for (int j = 0; j < K; j++) text(40, 100 + 19 * j + 13, "level", number(j));
 
-    /* A visit waits for the previous visit to its own row, and for that to the row which it subtracts. */
+    /* A visit waits for the previous visit to its own row and for the latest visit to each row that it subtracts. */
     const double left = 540, step = 34, top = 110, down = 19;
     int depth[K] = {0}, deepest = 0;
     for (int j = 0; j < K; j++) text(left - 16, top + down * j + 4, "level", "row " + number(j));
@@ -282,8 +283,8 @@ static void pcr()
 
 enum { LINES_K = 4, LINES_L = 8, LINES_S = 4 };
 
-/* Solves, which tries that thread t holds rows K (t / L) .. of system t % L; finds the thread to which the exchange
-   takes each reduced row. */
+/* Solves systems; thread t holds rows K (t / L) .. of system t % L, and the host checks x. Finds the thread to which the
+   exchange takes each reduced row. */
 __global__ void solve_lines(const float *d, float *x, float *solver)
 {
     enum { K = LINES_K, L = LINES_L, S = LINES_S };
@@ -399,9 +400,9 @@ static void padding()
 
 /* ---- the sweeps of bs3d.h ---------------------------------------------------------------------------------------- */
 
-static void sweeps()
+/* Finds how many rows of the x-y plane a block owns in implicit2's sweep up, and how many columns in its sweep down. */
+static void find_bands(int points, int *rows, int *columns)
 {
-    const int points = 256;
     bs3d_problem option = {{100, 100, 100},
                            {400, 400, 400},
                            {0.2, 0.2, 0.2},
@@ -423,10 +424,48 @@ static void sweeps()
     claim(ends > 0 && ends + 1 < noted.size() &&
               noted[ends + 1].kernel == (const void *)tb_f32::bs3d_p_implicit2_down<8>,
           "implicit2 is a sweep up, the reduced systems, a sweep down");
-    const int rows = (points + (int)noted[ends - 1].grid.x - 1) / (int)noted[ends - 1].grid.x;
-    const int columns = (points + (int)noted[ends + 1].grid.x - 1) / (int)noted[ends + 1].grid.x;
-    const int parts = 4; /* as drawn; the device decides how many partitions there are */
+    *rows = (points + (int)noted[ends - 1].grid.x - 1) / (int)noted[ends - 1].grid.x;
+    *columns = (points + (int)noted[ends + 1].grid.x - 1) / (int)noted[ends + 1].grid.x;
+}
 
+/* Draws a sweep, with bands of `wide` rows or, downward, columns. */
+static void sweep_picture(double left, bool downward, int points, int wide)
+{
+    const double top = 108, z = left + points + 34;
+    const int bands = points / wide, chosen = bands / 3;
+    const int parts = 4; /* as drawn; the device decides how many partitions there are */
+    text(left, 68, "name left", downward ? "downward" : "upward");
+    text(left, 84, "small", "a block: " + number(wide) + (downward ? " columns in x, all of y" : " whole rows in x"));
+    for (int band = 0; band < bands; band++) {
+        std::string style = band == chosen ? "d2" : band % 2 ? "tint t1" : "tint t6";
+        if (downward)
+            box(left + wide * band, top, wide, points, style);
+        else
+            box(left, top + points - wide * (band + 1), points, wide, style);
+    }
+    arrow(left, top + points + 12, left + 60, top + points + 12);
+    text(left + 70, top + points + 16, "small", "x");
+    arrow(left - 12, top + points, left - 12, top + points - 60);
+    text(left - 16, top + points - 68, "small", "y");
+    for (int s = 0; s < parts; s++) {
+        box(z, top + 64 * s, 26, 60, "tint t1");
+        arrow(z + 13, top + 64 * s + (downward ? 8 : 52), z + 13, top + 64 * s + (downward ? 52 : 8));
+    }
+    text(z + 13, top - 8, "tick", "z");
+    text(z + 13, top + points + 16, "tick", "partitions");
+    text(left, top + points + 36, "small",
+         downward ? "back substitution in z, then the y lines, which lie whole"
+                  : "right-hand side, then the x lines, which lie whole in a block,");
+    text(left, top + points + 51, "small",
+         downward ? "in a block, then u += v; reads v and u, writes u"
+                  : "then forward elimination in z; reads u, writes v");
+}
+
+static void sweeps()
+{
+    const int points = 256;
+    int rows, columns;
+    find_bands(points, &rows, &columns);
     begin(860, 424,
           "Two sweeps over a grid of 256 points an axis: upward a block owns whole rows in x, downward whole columns "
           "in y",
@@ -434,39 +473,8 @@ static void sweeps()
     text(16, 42, "small",
          "Each block owns a band of the x-y plane and moves through the planes of its partition of z. One block is "
          "orange.");
-    for (int sweep = 0; sweep < 2; sweep++) {
-        double left = 58 + 410 * sweep, top = 108;
-        int wide = sweep ? columns : rows, bands = points / wide, chosen = bands / 3;
-        text(left, 68, "name left", sweep ? "downward" : "upward");
-        text(left, 84, "small",
-             sweep ? "a block: " + number(columns) + " columns in x, all of y"
-                   : "a block: " + number(rows) + " whole rows in x");
-        for (int band = 0; band < bands; band++) {
-            std::string style = band == chosen ? "d2" : band % 2 ? "tint t1" : "tint t6";
-            if (sweep)
-                box(left + wide * band, top, wide, points, style);
-            else
-                box(left, top + points - wide * (band + 1), points, wide, style);
-        }
-        arrow(left, top + points + 12, left + 60, top + points + 12);
-        text(left + 70, top + points + 16, "small", "x");
-        arrow(left - 12, top + points, left - 12, top + points - 60);
-        text(left - 16, top + points - 68, "small", "y");
-        double z = left + points + 34;
-        for (int s = 0; s < parts; s++) {
-            box(z, top + 64 * s, 26, 60, "tint t1");
-            arrow(z + 13, sweep ? top + 64 * s + 8 : top + 64 * s + 52, z + 13,
-                  sweep ? top + 64 * s + 52 : top + 64 * s + 8);
-        }
-        text(z + 13, top - 8, "tick", "z");
-        text(z + 13, top + points + 16, "tick", "partitions");
-        text(left, top + points + 36, "small",
-             sweep ? "back substitution in z, then the y lines, which lie whole"
-                   : "right-hand side, then the x lines, which lie whole in a block,");
-        text(left, top + points + 51, "small",
-             sweep ? "in a block, then u += v; reads v and u, writes u"
-                   : "then forward elimination in z; reads u, writes v");
-    }
+    sweep_picture(58, false, points, rows);
+    sweep_picture(468, true, points, columns);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 #     sh bench/fill.sh FILE.md >NEW.md
 #
 # A line "<!-- sh bench/table.sh ... -->" holds a command, which may name another script of this folder. What the
-# command prints replaces the lines from there to the next "<!-- end -->". Fails if a command fails or a table does not
+# command prints replaces the lines from there to the next "<!-- end -->". Fails if a command fails or a table has no
 # end.
 set -eu
 awk '

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LAP = 16 };
+enum { LAP = 16 }; /* steps, or exchanges, between two times at which the host waits for the GPUs */
 #ifdef SIMT_EMULATOR
 enum { is_gpu = 0 }; /* its speed is not worth printing */
 #else
@@ -220,8 +220,8 @@ struct Double {
 
 /* ---- the march --------------------------------------------------------------------------------------------------- */
 
-/* Returns the problem: a call on the geometric average of three assets. ADI steps are 1/2000 year long, explicit steps
-   1/10000 year on 256 points and shorter on more. */
+/* Returns the problem: a call on the geometric average of three assets. ADI steps are 1/2000 year long. Explicit steps
+   are 1/10000 year long with at most 256 points an axis, and shorter with more. */
 static bs3d_problem model_problem(int implicit, const int *points, int steps)
 {
     int most = 256;
@@ -300,8 +300,8 @@ static void close_march(Marching<Kit> *m)
     }
 }
 
-/* Ends a lap: waits until the GPUs have finished the lap before it, so that the host is at most two laps ahead. Prints
-   how far they are. */
+/* Ends a lap: waits until the GPUs have finished the lap before it, so that the host is at most two laps ahead. If the
+   march prints its progress, prints the step at most every two seconds. */
 template <class Kit>
 static void lap(Marching<Kit> *m)
 {
@@ -372,8 +372,8 @@ static double send(Marching<Kit> *m, int exchanges)
 
 enum { BLOCKS = is_gpu ? 512 : 2, THREADS = 256 };
 
-/* Finds the largest difference of two arrays and the largest value, within each block's share. NaN counts as larger
-   than any number. */
+/* Finds the largest difference between a and b and the largest magnitude in b, within each block's share. NaN counts as
+   larger than any number. */
 template <class Real>
 static __global__ void largest(size_t count, const Real *a, const Real *b, double *differences, double *values)
 {
@@ -403,7 +403,7 @@ static double not_compared(const bs3d_rank *r, const char *why)
 }
 
 /* Raises most[0] to the largest difference between a slab of this process and the values in `grid`, and most[1] to the
-   largest value. */
+   largest magnitude of these values. */
 template <class Kit>
 static void compare_slab(const Marching<Kit> *m, int i, const void *grid, double *most)
 {
@@ -502,7 +502,7 @@ static int send_nothing(void *, const bs3d_rank *, int, int, const bs3d_message 
     return 0;
 }
 
-/* Measures what sending costs: times `steps` steps that send nothing, and then only the messages of so many steps. */
+/* Measures what sending costs: times `steps` steps that send nothing, and then the messages of as many steps alone. */
 template <class Kit>
 static void measure_apart(Marching<Kit> *m, int steps, Row *row)
 {
@@ -534,7 +534,8 @@ static void describe(const Marching<Kit> *m, Row *row)
 }
 
 /* Marches and fills in a row. If `timed` is set, the first quarter of the steps is a warm-up, each further quarter is
-   timed, and the median counts; then it measures what sending costs. Fewer than four steps are taken at once. */
+   timed, and the median counts; between several ranks it then measures what sending costs. Fewer than four steps are
+   taken at once. */
 template <class Kit>
 static void measured_march(World *w, const bs3d_problem *problem, const bs3d_ranks_options *options, int timed,
                            int checked, Row *row)

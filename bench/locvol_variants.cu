@@ -17,11 +17,12 @@
        merged       the same as one array of six weights a point
        texture      if threads read different points' weights, four elements at once through the texture path
        all          merged and texture
-   The first differences have a factor of 0, which kernels learn at run time. Blocks have 64 threads. `sequential` is
-   the program on one core; up to 16 problems are timed and the time is scaled, since all are alike. one_loop is timed
-   for the small set in a sixteenth of the steps, and scaled. Times are medians of 5 runs, for payoff and all steps.
-   over_naive and over_sequential are a version's speeds relative to naive and to sequential. Errors are relative to the
-   program in double precision; the benchmark fails if one is larger than 5e-6 (single) or 1e-11 (double precision). */
+   The first differences have a factor of 0, which kernels learn at run time. Blocks have 64 threads. Times are for the
+   payoff and all steps: medians of 5 runs, except for two versions that run once. `sequential` is the program on one
+   core; up to 16 problems are timed and the time is scaled, since all are alike. one_loop is timed for the small set in
+   a sixteenth of the steps, and scaled. over_naive and over_sequential are a version's speeds relative to naive with
+   weights in global memory and to sequential. max_abs_error is the largest difference from the program in double
+   precision; the benchmark fails if it is larger than 5e-6 (single) or 1e-11 (double precision). */
 #define LOCVOL_FUNCTION static __host__ __device__
 #include "../examples/locvol_plain.h"
 #include "bench.h"
@@ -41,18 +42,21 @@ static const struct {
 /* For x, then for y: POINTS * 6 weights, as two arrays one after the other or as one. */
 static __constant__ double weights_held[2 * 6 * POINTS];
 
-/* An axis: for each point three weights of the first and three of the second difference, as they are read from global
-   memory, and through a texture with four elements per point; `drift` is the factor of the first difference. */
+/* An axis. `first` and `second` hold three weights a point of the first and of the second difference, for accesses to
+   global memory. `both`, which the texture reads, holds four elements a point of the first, then of the second
+   difference. `drift` is the factor of the first difference. */
 template <typename T>
 struct Axis {
     int points, held; /* held: where the axis begins in constant memory */
     T drift;
     T *first, *second, *both;
-    cudaTextureObject_t texture; /* first, then second */
+    cudaTextureObject_t texture;
 };
 
-/* All arrays are [outer][numx numy]. r, v, and the lines along x with their results are stored as (i, j), j fastest, or
-   as (j, i). */
+/* The axes' points, and arrays of [outer][numx numy] elements. r and v are stored as (i, j), j fastest. In naive, the
+   elements of a line are contiguous in w, c and pivot, so the half step along x leaves w as (j, i). In coalesced, equal
+   elements of neighbouring lines are contiguous: that step leaves w as (i, j), and w_across and r_across hold the
+   transposes of w and r. */
 template <typename T>
 struct Arrays {
     Axis<T> x, y;
@@ -116,8 +120,8 @@ __device__ static void combine(const Weights<T> &w, T drift, T half_variance, T 
     for (int k = 0; k < 3; k++) row[k] = drift * w.first[k] + half_variance * w.second[k];
 }
 
-/* Eliminates row i of a line by the Thomas algorithm, upwards; d is its right-hand side. *before and *done are the
-   numbers that row i - 1 left, and receive those of row i. */
+/* Takes row i's step of the Thomas algorithm's forward elimination; d is its right-hand side. *before and *done are the
+   pivot and the right-hand side that row i - 1 left, and receive those of row i. */
 template <typename T>
 __device__ static void eliminate(const T *row, T c_before, T d, T *before, T *done)
 {
@@ -173,8 +177,8 @@ static __global__ void half_step_x(Arrays<T> s, T q, T time)
     }
 }
 
-/* Takes the half step along y, from w to r; a thread takes line i of problem blockIdx.y. Both arrays are stored as
-   (j, i), or as in half_step_x. */
+/* Takes the half step along y; a thread takes line i of problem blockIdx.y. Reads w as (j, i), which is w_across if
+   ACROSS, and writes r as (i, j), or r_across as (j, i). */
 template <typename T, int ACROSS, int WAY>
 static __global__ void half_step_y(Arrays<T> s, T q)
 {
@@ -343,92 +347,119 @@ static void march(int way, const locvol_set &set, const Arrays<T> &s, const doub
     }
 }
 
-static int bad;
+static int bad; /* rows whose error is too large */
 
-/* Prints a row. An error below 0, and 0 for `naive` or `sequential`, mean that there is none. */
-static void row(const Bench &bench, const char *version, const char *weights, int is_double, const locvol_set &set,
-                double s, double least, double naive, double sequential, double error)
+/* A data set in one precision, and the times to which those of other versions are compared. */
+struct Case {
+    const Bench &bench;
+    const locvol_set &set;
+    const double *exact;            /* a value for each problem */
+    std::vector<double> x, y, time; /* the grid */
+    int ix, iy;                     /* the point of the result */
+    double sequential, naive;       /* seconds; 0 until measured */
+};
+
+/* Prints a row. An error below 0 means that there is none. */
+template <typename T>
+static void row(const Case &c, const char *version, const char *weights, double s, double least, double error)
 {
+    const int is_double = sizeof(T) == 8;
     char text[3][32] = {"", "", ""};
-    if (naive > 0) snprintf(text[0], sizeof text[0], "%.3g", naive / s);
-    if (sequential > 0) snprintf(text[1], sizeof text[1], "%.3g", sequential / s);
+    if (c.naive > 0) snprintf(text[0], sizeof text[0], "%.3g", c.naive / s);
+    if (c.sequential > 0) snprintf(text[1], sizeof text[1], "%.3g", c.sequential / s);
     if (error >= 0) snprintf(text[2], sizeof text[2], "%.2e", error);
-    bench_line(bench, "%s,%s,%s,%s,%d,%d,%d,%d,%.4g,%.4g,%s,%s,%s\n", version, weights, is_double ? "f64" : "f32",
-               set.name, set.outer, set.numx, set.numy, set.numt, 1e3 * s, 1e3 * least, text[0], text[1], text[2]);
+    bench_line(c.bench, "%s,%s,%s,%s,%d,%d,%d,%d,%.4g,%.4g,%s,%s,%s\n", version, weights, is_double ? "f64" : "f32",
+               c.set.name, c.set.outer, c.set.numx, c.set.numy, c.set.numt, 1e3 * s, 1e3 * least, text[0], text[1],
+               text[2]);
     if (error >= 0 && !(error <= (is_double ? 1e-11 : 5e-6))) bad++;
 }
 
 template <typename T>
+static void run_sequential(Case &c)
+{
+    locvol_set some = c.set;
+    some.outer = std::min(c.set.outer, (int)TIMED);
+    std::vector<T> result(some.outer);
+    const double from = seconds();
+    if (plain(&some, 0, result.data())) fprintf(stderr, "locvol_variants: out of memory\n"), exit(1);
+    const double s = (seconds() - from) * c.set.outer / some.outer;
+    double error = 0;
+    for (int k = 0; k < some.outer; k++) error = worse(error, fabs((double)result[k] - c.exact[k]));
+    row<T>(c, "sequential", "", s, s, error);
+    c.sequential = s;
+}
+
+template <typename T>
+static void run_one_loop(const Case &c, const Arrays<T> &s)
+{
+    const size_t room = 4 * (size_t)c.set.numx * c.set.numy + 5 * (size_t)std::max(c.set.numx, c.set.numy);
+    const std::vector<T> rounded(c.time.begin(), c.time.end());
+    T *times = on_device(rounded.size(), rounded.data()), *work = on_device<T>(room * c.set.outer, NULL),
+      *answer = on_device<T>(c.set.outer, NULL);
+    locvol_set few = c.set;
+    few.numt = 1 + (c.set.numt - 1) / SHARE;
+    unsigned blocks = (unsigned)(c.set.outer + THREADS - 1) / THREADS;
+    double t = bench_once([&] { one_loop<T><<<blocks, THREADS>>>(few, s, times, c.ix, c.iy, room, work, answer); });
+    t *= (double)(c.set.numt - 1) / (few.numt - 1);
+    row<T>(c, "one_loop", "global", t, t, -1);
+    BENCH_OK(cudaFree(times));
+    BENCH_OK(cudaFree(work));
+    BENCH_OK(cudaFree(answer));
+}
+
+/* Runs naive or, if `across`, coalesced, with the weights in one of the ways. */
+template <typename T>
+static void run_march(Case &c, const Arrays<T> &s, int across, const char *weights, int way)
+{
+    const size_t points = (size_t)c.set.numx * c.set.numy, all = points * c.set.outer;
+    const auto once = [&] {
+        if (across)
+            march<T, 1>(way, c.set, s, c.time.data());
+        else
+            march<T, 0>(way, c.set, s, c.time.data());
+    };
+    std::vector<T> grid(all);
+    std::vector<double> runs;
+    BENCH_OK(cudaMemset(s.r, 0, all * sizeof(T)));
+    once();
+    for (int k = 0; k < RUNS; k++) runs.push_back(bench_once(once));
+    BENCH_OK(cudaMemcpy(grid.data(), s.r, all * sizeof(T), cudaMemcpyDeviceToHost));
+    double error = 0;
+    for (int k = 0; k < c.set.outer; k++)
+        error = worse(error, fabs((double)grid[k * points + (size_t)c.ix * c.set.numy + c.iy] - c.exact[k]));
+    const double t = bench_median(runs);
+    if (c.naive == 0) c.naive = t; /* naive with weights in global memory is the first march */
+    row<T>(c, across ? "coalesced" : "naive", weights, t, *std::min_element(runs.begin(), runs.end()), error);
+}
+
+/* Runs all versions in one precision. */
+template <typename T>
 static void run(const Bench &bench, const locvol_set &set, const double *exact)
 {
-    const int is_double = sizeof(T) == 8, numx = set.numx, numy = set.numy;
-    const size_t points = (size_t)numx * numy, all = points * set.outer;
-    std::vector<double> x(numx), y(numy), time(set.numt);
-    std::vector<T> wx, wy, result(set.outer), grid(all);
-    int ix, iy;
-    locvol_grid(&set, x.data(), y.data(), time.data(), &ix, &iy);
-
-    locvol_set some = set;
-    some.outer = std::min(set.outer, (int)TIMED);
-    double from = seconds();
-    if (plain(&some, 0, result.data())) exit(1);
-    double sequential = (seconds() - from) * set.outer / some.outer;
-    double error = 0;
-    for (int k = 0; k < some.outer; k++) error = worse(error, fabs((double)result[k] - exact[k]));
-    row(bench, "sequential", "", is_double, set, sequential, sequential, 0, 0, error);
+    Case c = {bench, set, exact, {}, {}, {}, 0, 0, 0, 0};
+    c.x.resize(set.numx), c.y.resize(set.numy), c.time.resize(set.numt);
+    locvol_grid(&set, c.x.data(), c.y.data(), c.time.data(), &c.ix, &c.iy);
+    run_sequential<T>(c);
 
     Arrays<T> s;
-    std::vector<T> rounded(x.begin(), x.end());
+    std::vector<T> wx, wy, rounded(c.x.begin(), c.x.end());
     s.point_x = on_device(rounded.size(), rounded.data());
     for (T &point : rounded) point = log(point);
     s.log_x = on_device(rounded.size(), rounded.data());
-    rounded.assign(y.begin(), y.end());
+    rounded.assign(c.y.begin(), c.y.end());
     s.point_y = on_device(rounded.size(), rounded.data());
-    s.x = axis_of<T>(numx, x.data(), 0, wx);
-    s.y = axis_of<T>(numy, y.data(), 6 * POINTS, wy);
+    s.x = axis_of<T>(set.numx, c.x.data(), 0, wx);
+    s.y = axis_of<T>(set.numy, c.y.data(), 6 * POINTS, wy);
     s.nu = (T)locvol_nu, s.beta = (T)locvol_beta;
     T **const array[] = {&s.r, &s.r_across, &s.v, &s.w, &s.w_across, &s.c, &s.pivot};
-    for (T **p : array) *p = on_device<T>(all, NULL);
+    for (T **p : array) *p = on_device<T>((size_t)set.numx * set.numy * set.outer, NULL);
 
-    if (set.outer <= TIMED) {
-        size_t room = 4 * points + 5 * (size_t)std::max(numx, numy);
-        rounded.assign(time.begin(), time.end());
-        T *times = on_device(rounded.size(), rounded.data()), *work = on_device<T>(room * set.outer, NULL),
-          *answer = on_device<T>(set.outer, NULL);
-        locvol_set few = set;
-        few.numt = 1 + (set.numt - 1) / SHARE;
-        unsigned blocks = (unsigned)(set.outer + THREADS - 1) / THREADS;
-        double t = bench_once([&] { one_loop<T><<<blocks, THREADS>>>(few, s, times, ix, iy, room, work, answer); });
-        t *= (double)(set.numt - 1) / (few.numt - 1);
-        row(bench, "one_loop", "global", is_double, set, t, t, 0, sequential, -1);
-        BENCH_OK(cudaFree(times));
-        BENCH_OK(cudaFree(work));
-        BENCH_OK(cudaFree(answer));
-    }
-    double naive = 0;
+    if (set.outer <= TIMED) run_one_loop(c, s);
     for (int across = 0; across < 2; across++)
-        for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-            hold(s.x, wx, ways[w].way & MERGED);
-            hold(s.y, wy, ways[w].way & MERGED);
-            double least = INFINITY;
-            auto once = [&] {
-                if (across)
-                    march<T, 1>(ways[w].way, set, s, time.data());
-                else
-                    march<T, 0>(ways[w].way, set, s, time.data());
-            };
-            BENCH_OK(cudaMemset(s.r, 0, all * sizeof(T)));
-            std::vector<double> runs;
-            once();
-            for (int k = 0; k < RUNS; k++) runs.push_back(bench_once(once)), least = std::min(least, runs.back());
-            BENCH_OK(cudaMemcpy(grid.data(), s.r, all * sizeof(T), cudaMemcpyDeviceToHost));
-            error = 0;
-            for (int k = 0; k < set.outer; k++)
-                error = worse(error, fabs((double)grid[k * points + (size_t)ix * numy + iy] - exact[k]));
-            double t = bench_median(runs);
-            if (!across && !w) naive = t;
-            row(bench, across ? "coalesced" : "naive", ways[w].name, is_double, set, t, least, naive, sequential,
-                error);
+        for (const auto &each : ways) {
+            hold(s.x, wx, each.way & MERGED);
+            hold(s.y, wy, each.way & MERGED);
+            run_march(c, s, across, each.name, each.way);
         }
     for (T **p : array) BENCH_OK(cudaFree(*p));
     for (Axis<T> *axis : {&s.x, &s.y}) {
@@ -448,11 +479,11 @@ int main(int argc, char **argv)
                       "over_sequential,max_abs_error\n");
     for (const locvol_set &set : locvol_sets) {
         std::vector<double> exact(set.outer);
-        if (plain(&set, 1, exact.data())) return 1;
+        if (plain(&set, 1, exact.data())) return fprintf(stderr, "locvol_variants: out of memory\n"), 1;
         run<float>(bench, set, exact.data());
         run<double>(bench, set, exact.data());
     }
     if (bench.csv && fclose(bench.csv)) return perror("csv"), 2;
-    if (bad) fprintf(stderr, "%d rows are off\n", bad);
+    if (bad) fprintf(stderr, "locvol_variants: the errors of %d rows are too large\n", bad);
     return bad > 0;
 }

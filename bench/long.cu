@@ -38,7 +38,8 @@ __global__ void fill(size_t all, double diagonal, Arrays<T> s)
     }
 }
 
-/* Finds the largest residual, error and size of all rows, as bits. */
+/* Finds the largest |Ax - d| / (|A||x| + |d|), |Ax - d| and |A||x| + |d| of all rows, as bits, because atomicMax takes
+   integers. */
 template <class T>
 __global__ void residuals(size_t all, size_t n, Arrays<T> s, unsigned long long *worst)
 {
@@ -55,6 +56,7 @@ __global__ void residuals(size_t all, size_t n, Arrays<T> s, unsigned long long 
     atomicMax(&worst[2], (unsigned long long)__double_as_longlong(size));
 }
 
+/* 2049: kernels for shorter systems are not compiled. */
 #define LAUNCH(T, suffix)                                                                                              \
     static int solve(const trid_lines &l, const Arrays<T> &s, const trid_batch_options &o)                             \
     {                                                                                                                  \
@@ -120,5 +122,7 @@ int main(int argc, char **argv)
     bench_line(bench, "operation,n,batch,matrix,precision,ms,gbytes_per_s,pct_of_copy,residual_row,residual\n");
     measure_all<float>(memory);
     measure_all<double>(memory);
+    BENCH_OK(cudaFree(memory));
+    if (bench.csv && fclose(bench.csv)) return perror("csv"), 2;
     return 0;
 }

@@ -1,6 +1,8 @@
 /* reciprocal.cu - the largest error of trid_rcp on this GPU, and its results at the ends of the range.
    MIT licence, see LICENSE.
 
+       reciprocal [--csv FILE]
+
    In single precision the program compares the results of all 2^32 inputs with 1/x in double precision. In double
    precision it takes the residuals of 2^33 random inputs, over all binades whose reciprocals are normal, and of the
    numbers next to the edges and the middle of every binade. */
@@ -13,8 +15,10 @@
 enum { ZERO, SUBNORMAL, LARGE, INFINITE, NOT_A_NUMBER, CLASSES };
 enum { TO_ZERO, TO_SUBNORMAL, TO_NORMAL, TO_INF, TO_NAN, KINDS };
 
+enum { UNITS = 1 << 20 }; /* errors are counted in ulp / UNITS, as integers, of which an atomic finds the largest */
+
 struct Tally {
-    unsigned long long worst; /* the largest error in units of 2^-20 ulp */
+    unsigned long long worst; /* the largest error */
     unsigned long long count; /* inputs whose error was taken */
     unsigned long long kind[CLASSES][KINDS];
     unsigned long long sign_lost[CLASSES];
@@ -29,7 +33,7 @@ __device__ static int kind_of(double magnitude, double least_normal)
                                       : TO_NORMAL;
 }
 
-/* Returns the class of special inputs to which x belongs, or CLASSES for all others, whose error is taken. */
+/* Returns the class of special inputs to which this one belongs, or CLASSES for all others, whose error is taken. */
 __device__ static int class_of(double magnitude, double least_normal)
 {
     return isnan(magnitude)               ? NOT_A_NUMBER
@@ -53,7 +57,7 @@ __global__ void all_f32(Tally *tally)
             continue;
         }
         double exact = 1.0 / (double)x, ulp = ldexp(1.0, ilogb(exact) - 23);
-        unsigned long long error = (unsigned long long)ceil(fabs((double)y - exact) / ulp * 1048576.0);
+        unsigned long long error = (unsigned long long)ceil(fabs((double)y - exact) / ulp * UNITS);
         worst = error > worst ? error : worst;
         count++;
     }
@@ -61,13 +65,13 @@ __global__ void all_f32(Tally *tally)
     atomicAdd(&tally->count, count);
 }
 
-/* Returns the error of y in units of 2^-20 ulp. With e = 1 - x y, exact except for its own rounding, y is off by |e| y,
-   which is |e| y / ulp(y) ulp. */
+/* Returns the error of y. With e = 1 - x y, exact except for its own rounding, y is off by |e| y, which is
+   |e| y / ulp(y) ulp. */
 __device__ static unsigned long long error_f64(double x, double y)
 {
     double mantissa = ldexp(fabs(y), -ilogb(y));
-    double error = fabs(fma(-x, y, 1.0)) * mantissa * 4503599627370496.0;
-    return error < 1e12 ? (unsigned long long)ceil(error * 1048576.0) : ~0ull; /* NaN and nonsense are the worst */
+    double error = fabs(fma(-x, y, 1.0)) * mantissa * 0x1p52;
+    return error < 1e12 ? (unsigned long long)ceil(error * UNITS) : ~0ull; /* NaN and nonsense are the worst */
 }
 
 __device__ static unsigned long long mix(unsigned long long z)
@@ -117,7 +121,7 @@ static void report(const Bench &bench, const char *what, const Tally &t)
 {
     static const char *classes[] = {"0", "subnormal", "above 1/least normal", "inf", "NaN"};
     static const char *kinds[] = {"0", "subnormal", "normal", "inf", "NaN"};
-    bench_line(bench, "%s: largest error %.6f ulp over %llu inputs\n", what, (double)t.worst / 1048576.0, t.count);
+    bench_line(bench, "%s: largest error %.6f ulp over %llu inputs\n", what, (double)t.worst / UNITS, t.count);
     for (int c = 0; c < CLASSES; c++)
         for (int k = 0; k < KINDS; k++)
             if (t.kind[c][k])
@@ -140,5 +144,6 @@ int main(int argc, char **argv)
         report(bench, part == 0 ? "f32 all" : part == 1 ? "f64 random" : "f64 edges", host);
     }
     BENCH_OK(cudaFree(device));
+    if (bench.csv && fclose(bench.csv)) return perror("csv"), 2;
     return 0;
 }

@@ -1,6 +1,8 @@
 /* transpose.cu - how fast each path of transpose.h loads and stores, against a device-to-device copy.
    MIT licence, see LICENSE.
 
+       transpose [--csv FILE] [--once]
+
    A warp loads 32 lanes of K elements into blocked layout, adds one to each, and stores them: one array read, one
    written. vec_in loads by vectors and stores through shared memory, and vec_out does the opposite, which shows the
    cost of each. Arrays have 2 GiB; the copy is that of bench.h. Rows begin at multiples of 32*K elements; where shift
@@ -36,7 +38,7 @@ template <typename T, int K, int PATH>
 static void measure(const Bench &bench, double copy, void *from, void *to, size_t bytes)
 {
     if (PATH == SHFL && (K & (K - 1))) return;
-    size_t rows = (bytes - 256) / (32 * K * sizeof(T));
+    size_t rows = (bytes - 256) / (32 * K * sizeof(T)); /* 256: room for the shift */
     for (int shift = 0; shift < (once ? 1 : 2); shift++) {
         auto work = [&] {
             unsigned blocks = (unsigned)((rows + WARPS - 1) / WARPS);
@@ -87,5 +89,6 @@ int main(int argc, char **argv)
     measure_paths<double, 16>(bench, copy, from, to, bytes);
     BENCH_OK(cudaFree(from));
     BENCH_OK(cudaFree(to));
+    if (bench.csv && fclose(bench.csv)) return perror("csv"), 2;
     return 0;
 }

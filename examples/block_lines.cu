@@ -7,12 +7,11 @@
 #include "cuda_check.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { K = 8, L = 32, S = 8 };
 
-/* Solves the columns of a grid of n rows and `width` columns, each of which is a system. All arrays have the layout of
-   the grid. */
+/* Solves the columns of a grid of n rows and `width` columns, each of which is a system. a, b, c, d and x have the
+   layout of the grid. failed[i] must begin larger than any status; it receives column i's if that is not 0. */
 __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const float *a, const float *b, const float *c,
                                                       const float *d, float *x, int *failed)
 {

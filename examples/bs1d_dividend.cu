@@ -32,6 +32,7 @@ int main(void)
     }
     size_t cells = (size_t)OPTIONS * points;
     double *grid = (double *)malloc(2 * cells * sizeof *grid), *device_grid;
+    if (!grid) return 1;
     check(cudaMalloc((void **)&device_option, sizeof option));
     check(cudaMalloc((void **)&device_result, sizeof result));
     check(cudaMalloc((void **)&device_grid, cells * sizeof *grid));

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Prices options that pay 1 above the strike at maturity and become worthless when the asset touches the barrier, the
    upper end of the grid; the matrix's last row is that of the identity and keeps the value there at 0. A warp an
@@ -34,12 +33,13 @@ __global__ void knock_out(int options, int steps, double rate, double volatility
         if (first + i == 128) price[option] = u[i]; /* at the middle of the grid */
 }
 
-/* Return the normal distribution; the closed form for a call that pays 1 and is knocked out above the strike. */
+/* Returns the normal distribution function. */
 static double normal(double x)
 {
     return 0.5 * erfc(-x / sqrt(2.0));
 }
 
+/* Returns the price of a call that pays 1 above strike k and is knocked out at h > k. */
 static double closed_form(double s, double k, double h, double r, double v, double t)
 {
     double w = v * sqrt(t), m = r - 0.5 * v * v, image = pow(h / s, 2 * m / (v * v));

@@ -1,7 +1,7 @@
 /* bs1d_timing.cu - the ladder of bs1d.h on the paper's model problem: time, speed and accuracy of each rung.
    MIT licence, see LICENSE.
 
-       bs1d_timing [--csv [FILE]]         with FILE also writes the rows to it as CSV; without, prints only CSV
+       bs1d_timing [--csv [FILE]]         with FILE also writes the rows to it as CSV; without it prints only CSV
 
    The problem: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200, in 50000 explicit or 2500
    implicit steps, 2048 and 16896 times. Times are medians of 9 runs after a warm-up. The answer is the mean of the two
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <vector>
 
 #ifndef BENCH_FLAGS
 #define BENCH_FLAGS "unknown flags"
@@ -89,8 +90,8 @@ static typename Types<Real>::Option model_problem(int implicit, int flags)
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static FILE *csv;          /* the file for CSV, or null */
-static int table = 1, bad; /* whether the rows are printed as a table; how many miss their accuracy */
-static int disturbed;      /* rows */
+static int table = 1;      /* whether the rows are printed as a table */
+static int bad, disturbed; /* the number of rows that miss their accuracy, and of those marked "!" */
 
 /* peak 0: none was measured */
 static void heading(const char *machine, const double peak[2])
@@ -184,7 +185,7 @@ static float elapsed(cudaEvent_t start, cudaEvent_t stop)
 template <typename Real>
 static double measured_peak(int processors)
 {
-    int blocks = processors * (2048 / PEAK_THREADS) * 4;
+    int blocks = processors * (2048 / PEAK_THREADS) * 4; /* four times what full multiprocessors hold */
     float best = INFINITY;
     Real *out;
     cudaEvent_t start, stop;
@@ -211,16 +212,15 @@ static void time_rung(const Rung &rung, int options, double peak)
     typedef typename Types<Real>::Option Option;
     typedef typename Types<Real>::Result Result;
     const int is_double = sizeof(Real) == 8;
-    Option *option, *host_option = (Option *)malloc((size_t)options * sizeof(Option));
+    const std::vector<Option> host_option((size_t)options, model_problem<Real>(rung.implicit, rung.flags));
+    Option *option;
     Result *result, first;
     Real *grid, beside[2];
     float ms[RUNS];
-    for (int i = 0; i < options; i++) host_option[i] = model_problem<Real>(rung.implicit, rung.flags);
     check(cudaMalloc((void **)&option, (size_t)options * sizeof(Option)));
     check(cudaMalloc((void **)&result, (size_t)options * sizeof(Result)));
     check(cudaMalloc((void **)&grid, (size_t)options * POINTS * sizeof(Real)));
-    check(cudaMemcpy(option, host_option, (size_t)options * sizeof(Option), cudaMemcpyHostToDevice));
-    free(host_option);
+    check(cudaMemcpy(option, host_option.data(), (size_t)options * sizeof(Option), cudaMemcpyHostToDevice));
 
     cudaEvent_t start, stop;
     check(cudaEventCreate(&start));
@@ -278,13 +278,12 @@ static void time_host(const char *name, March<Real> *march, int implicit)
     const int is_double = sizeof(Real) == 8;
     typename Types<Real>::Option option[HOST_OPTIONS];
     typename Types<Real>::Result result[HOST_OPTIONS];
-    Real *grid = (Real *)malloc(HOST_OPTIONS * POINTS * sizeof(Real));
-    Real *work = (Real *)malloc(BS1D_HOST_LEN(POINTS) * sizeof(Real));
+    std::vector<Real> grid(HOST_OPTIONS * POINTS), work(BS1D_HOST_LEN(POINTS));
     double ms[RUNS];
     for (int i = 0; i < HOST_OPTIONS; i++) option[i] = model_problem<Real>(implicit, 0);
     for (int run = -1; run < RUNS; run++) {
         clock_t start = clock();
-        int status = march(HOST_OPTIONS, POINTS, option, result, grid, work);
+        int status = march(HOST_OPTIONS, POINTS, option, result, grid.data(), work.data());
         if (status || result[0].status) fprintf(stderr, "%s: status %d\n", name, status), exit(1);
         if (run >= 0) ms[run] = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC;
     }
@@ -295,8 +294,6 @@ static void time_host(const char *name, March<Real> *march, int implicit)
         : implicit ? 2e-5
                    : 2.5e-4,
         ms[RUNS / 2], ms[0], 0, ((double)grid[POINTS / 2 - 1] + (double)grid[POINTS / 2]) / 2);
-    free(grid);
-    free(work);
 }
 
 static void on_host(void)

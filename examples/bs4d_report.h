@@ -26,7 +26,7 @@ static inline double bs4d_bound(const bs4d_problem *o)
 #define BENCH_FLAGS "unknown flags"
 #endif
 
-/* [f32|f64] [--size N | --size NX NY NZ NW] [--steps N] [--csv FILE] */
+/* What the command line says: [f32|f64] [--size N | --size NX NY NZ NW] [--steps N] [--csv FILE] */
 typedef struct {
     int points[BS4D_AXES], steps, wanted[2];
     FILE *csv;
@@ -83,8 +83,8 @@ static int bs4d_ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* Writes a row. gbytes_per_s: one array read and written a step, over the measured time; the limit is the same at the
-   copy's speed. rest: the last two columns */
+/* Writes a row. gbytes_per_s counts one array read and written a step; pct_of_limit is its share of the copy's speed.
+   rest: the last two columns */
 static inline void bs4d_row(FILE *csv, const char *kernel, int size, const int *points, int axes, int steps, double *ms,
                             double copy, const char *rest)
 {

@@ -30,6 +30,7 @@ int main(void)
     const int n = 200, systems = 1000;
     const size_t rows = (size_t)n * systems, bytes = rows * sizeof(float);
     float *host = (float *)malloc(5 * bytes), *device;
+    if (!host) return 1;
     float *a = host, *b = a + rows, *c = b + rows, *d = c + rows, *x = d + rows;
     for (size_t i = 0; i < rows; i++) {
         a[i] = c[i] = -1.0f;

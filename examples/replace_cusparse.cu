@@ -11,7 +11,7 @@
 
    It has no handle, and needs no buffer for systems of up to 1024 rows. d stays unchanged, unless x is the same array.
    a[0] and c[n-1] of a system need not be zero. For interleaved systems (cusparseSgtsvInterleavedBatch) pass
-   trid_lines_interleaved; a, b and c stay as they were. */
+   trid_lines_interleaved; a, b and c are not overwritten. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 

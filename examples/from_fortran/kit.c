@@ -9,14 +9,14 @@ int kit_solve_one(int n, const double *a, const double *b, const double *c, cons
     return trid_host_thomas_f64(n, a, b, c, d, x, work);
 }
 
-/* Return the bytes of work for, and solve, systems along an axis (0, 1, 2) of arrays (nx, ny, nz), with the first index
-   fastest, as in Fortran. */
+/* Returns the bytes of work that kit_solve_axis needs. */
 size_t kit_axis_bytes(int nx, int ny, int nz, int axis, int threads)
 {
     const cpu_avx_lines lines = cpu_avx_lines_axis(nx, ny, nz, axis);
     return cpu_avx_thomas_bytes_f64(&lines, threads);
 }
 
+/* Solves the systems along an axis (0, 1, 2) of arrays (nx, ny, nz), with the first index fastest, as in Fortran. */
 int kit_solve_axis(int nx, int ny, int nz, int axis, const double *a, const double *b, const double *c, const double *d,
                    double *x, void *work, int threads)
 {
