@@ -4,8 +4,9 @@
    There are 524288 systems of 256 rows; the kernels learn these sizes at run time, as a user's would. A solve reads
    four arrays and writes one; the limit is the speed of a device-to-device copy in the same run (bench.h). A copy
    writes half of its bytes, a solve a fifth, and reading is a little faster than writing, so a solve can exceed 100 %.
-   Every solution is checked against its system on the device. The rows drop_in and drop_in_plain are the kernels of
-   those examples. */
+   The column residual is the largest of all rows, computed on the device. The rows drop_in and drop_in_plain are the
+   kernels of those examples. */
+#include "../examples/cuda_check.h" /* before the namespaces, which both use it */
 #include "../transpose.h"
 #include "../trid.h"
 #include "bench.h"
@@ -21,9 +22,9 @@ namespace drop_in_plain
 }
 
 /* The load paths. FETCHED: all arrays are loaded before the first is transposed. MIXED: loads vectors, and stores
-   through shared memory. If a warp has one system, a warp without a system returns; otherwise all lanes stay, and those
-   without a system pass n = 0. */
-enum { SHARED, FETCHED, MIXED, SHFL, VEC, STREAM, WARPS = 4, N = 256 };
+   through shared memory. */
+enum { SHARED, FETCHED, MIXED, SHFL, VEC, STREAM };
+enum { WARPS = 4, N = 256, RUNS = 9 };
 
 template <typename T>
 struct Arrays {
@@ -67,6 +68,8 @@ __global__ void residuals(size_t rows, Arrays<T> s, unsigned long long *largest)
     atomicMax(largest, mine);
 }
 
+/* If a system takes a whole warp, a warp without a system returns. Otherwise all lanes stay, and those without a system
+   pass n = 0. */
 template <typename T, int K, int W, int PATH>
 __global__ void __launch_bounds__(32 * WARPS) solve(int rows, size_t systems, Arrays<T> s)
 {
@@ -117,7 +120,7 @@ static void measure(const Bench &bench, const char *name, size_t systems, Arrays
 {
     BENCH_OK(cudaMemset(s.x, 0xff, systems * N * sizeof(T)));
     unsigned blocks = (unsigned)((systems * W + 32 * WARPS - 1) / (32 * WARPS));
-    double seconds = bench_seconds(9, [&] { solve<T, K, W, PATH><<<blocks, 32 * WARPS>>>(N, systems, s); });
+    double seconds = bench_seconds(RUNS, [&] { solve<T, K, W, PATH><<<blocks, 32 * WARPS>>>(N, systems, s); });
     report(bench, name, systems, s, copy, seconds);
 }
 
@@ -126,13 +129,13 @@ static void measure_examples(const Bench &bench, size_t systems, Arrays<float> s
     int *status;
     BENCH_OK(cudaMalloc(&status, systems * sizeof *status));
     BENCH_OK(cudaMemset(s.x, 0xff, systems * N * sizeof(float)));
-    unsigned blocks = (unsigned)((systems + 3) / 4);
+    unsigned blocks = (unsigned)((systems + 3) / 4); /* of four warps, with a system each */
     double seconds =
-        bench_seconds(9, [&] { drop_in::solve<<<blocks, 128>>>(N, (int)systems, s.a, s.b, s.c, s.d, s.x, status); });
+        bench_seconds(RUNS, [&] { drop_in::solve<<<blocks, 128>>>(N, (int)systems, s.a, s.b, s.c, s.d, s.x, status); });
     report(bench, "drop_in", systems, s, copy, seconds);
     BENCH_OK(cudaFree(status));
     BENCH_OK(cudaMemset(s.x, 0xff, systems * N * sizeof(float)));
-    seconds = bench_seconds(9, [&] { drop_in_plain::solve<<<(unsigned)systems, 32>>>(N, s.a, s.b, s.c, s.d, s.x); });
+    seconds = bench_seconds(RUNS, [&] { drop_in_plain::solve<<<(unsigned)systems, 32>>>(N, s.a, s.b, s.c, s.d, s.x); });
     report(bench, "drop_in_plain", systems, s, copy, seconds);
 }
 static void measure_examples(const Bench &, size_t, Arrays<double>, double) {} /* they are in single precision */
@@ -146,7 +149,7 @@ static void measure_cusparse(const Bench &bench, Bench_pace &pace, size_t system
     SPARSE_OK(cusparseCreate(&handle));
     BENCH_OK(cudaMalloc(&buffer, sparse_strided_bytes(handle, N, s.a, s.b, s.c, s.x, (int)systems)));
     auto reset = [&] { BENCH_OK(cudaMemcpyAsync(s.x, s.d, systems * N * sizeof(T), cudaMemcpyDeviceToDevice)); };
-    double seconds = bench_seconds_after(pace, 9, 1, reset,
+    double seconds = bench_seconds_after(pace, RUNS, 1, reset,
                                          [&] { sparse_strided(handle, N, s.a, s.b, s.c, s.x, (int)systems, buffer); });
     report(bench, "cusparse_gtsv2StridedBatch", systems, s, copy, seconds);
     BENCH_OK(cudaFree(buffer));
