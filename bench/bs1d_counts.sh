@@ -30,7 +30,8 @@ echo "kernel,precision,rows_a_lane,options_a_warp,steps,fma,mul,add,mufu,shuffle
         for (i = 1; i <= length(s); i++) n = 16 * n + index("0123456789abcdef", substr(s, i, 1)) - 1
         return n
     }
-    # The loop of the rung: innermost, with shuffles (or barriers), and in explicit3 the widest stencil, else the shortest.
+    # Finds the loop of the rung and prints its row. The loop is innermost and has shuffles or barriers. In explicit3 it
+    # is the one with the most multiply-adds, which has the widest stencil; elsewhere it is the shortest.
     function report(   i, j, k, n, best, count, inner, rows, options, steps, name, precision, size, rung) {
         # 6tb_f3216bs1d_p_explicit1ILi256E, 6tb_f6415bs1d_p_implicitILi4ELi0ELi16ELi16E: rung, special, rows, lanes
         if (!match(name_of, /bs1d_p_(explicit1ILi256E|explicit[23]ILi8E|implicitILi[1-5]ELi0ELi)/)) return
@@ -62,6 +63,8 @@ echo "kernel,precision,rows_a_lane,options_a_warp,steps,fma,mul,add,mufu,shuffle
             }
             if (n["fma"] < 20 || (!n["shfl"] && !n["bar"]) || n["floor"]) continue # American exercise has a floor
             if (name == "explicit3" && n["mul"]) continue
+            # Matrices that need no PCR steps have a loop of their own, whose few shuffles fetch neighbours.
+            if (name ~ /^(implicit|increment)/ && n["shfl"] <= 4) continue
             if (best == "" || (name == "explicit3" ? n["fma"] > count["fma"] : n["all"] < count["all"])) {
                 best = i
                 for (k in count) delete count[k]
@@ -69,11 +72,15 @@ echo "kernel,precision,rows_a_lane,options_a_warp,steps,fma,mul,add,mufu,shuffle
             }
         }
         if (best == "") return
-        options = (name ~ /implicit[34]/ || (name ~ /implicit[12]/ && precision == "f64") || (name == "increment4" && precision == "f32")) ? 2 : 1
+        options = name ~ /implicit[34]/ || (name ~ /implicit[12]/ && precision == "f64") ||
+            (name == "increment4" && precision == "f32") ? 2 : 1
         rows = name == "explicit1" ? 1 : 8 * options
-        steps = name == "explicit1" ? count["bar"] : name == "explicit2" ? count["shfl"] / (precision == "f64" ? 4 : 2) : 1
+        steps = 1
+        if (name == "explicit1") steps = count["bar"]
+        if (name == "explicit2") steps = count["shfl"] / (precision == "f64" ? 4 : 2)
         printf "%s,%s,%d,%s,%s,%d,%d,%d,%d,%d,%d\n", name, precision, rows, name == "explicit1" ? "1/8" : options,
-            name == "explicit3" ? "composed" : steps, count["fma"], count["mul"], count["add"], count["mufu"], count["shfl"], count["all"]
+            name == "explicit3" ? "composed" : steps, count["fma"], count["mul"], count["add"], count["mufu"],
+            count["shfl"], count["all"]
     }
     /Function :/ { report(); name_of = $3; lines = loops = 0; next }
     match($0, /\/\*[0-9a-f][0-9a-f][0-9a-f][0-9a-f]+\*\//) && /;/ {
