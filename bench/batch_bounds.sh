@@ -11,8 +11,8 @@
 #     instructions          a thread's instructions for a row of the matrix, with all right-hand sides
 #     issue, no_eligible    shares of the cycles in which a scheduler issued, and in which no warp was ready to issue
 #     waits, cycles         the two main reasons why warps waited, and for how many cycles an instruction
-#     memory_bus, fp64      shares of the cycles in which the bus moved data, in which the double-precision pipe worked
-#     occupied              share of the multiprocessors' cycles in which they had a block
+#     memory_bus, fp64      shares of the cycles in which the bus moved data, and the double-precision pipe worked
+#     occupied              share of their cycles in which the multiprocessors had a block
 #     no_pause              the share of a copy's speed that the kernel would reach if its schedulers always issued
 # Needs ncu (NCU names it) and a GPU whose counters it may read.
 set -eu
@@ -25,8 +25,8 @@ counters=$counters,sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active
 for layout in contiguous interleaved; do
     "${NCU:-ncu}" --csv --page raw --print-units base --clock-control none --profile-from-start off \
         --section WarpStateStats --section SchedulerStats --section LaunchStats --section Occupancy \
-        --metrics "$counters" \
-        --log-file "$work/counted-$layout" "$program" --only $layout --profile >"$work/named-$layout" ||
+        --metrics "$counters" --log-file "$work/counted-$layout" \
+        "$program" --only $layout --profile >"$work/named-$layout" ||
         { cat "$work/named-$layout" >&2; exit 1; } # ncu's own errors too
 done
 sed -n '/^# NVIDIA/p' "$work/named-contiguous"
@@ -48,7 +48,12 @@ for layout in contiguous interleaved; do
                 if (split(line, part, ",") == 5 && part[5] ~ /^f(32|64)/) name[++names] = line
             }
         }
-        NR == 1 { for (i = 1; i <= NF; i++) { place[$i] = i; if ($i ~ /issue_stalled.*per_issue_active/) why[i] = reason($i) } }
+        NR == 1 {
+            for (i = 1; i <= NF; i++) {
+                place[$i] = i
+                if ($i ~ /issue_stalled.*per_issue_active/) why[i] = reason($i)
+            }
+        }
         NR < 3 { next } # columns, units
         {
             split(name[NR - 2], what, ",")

@@ -34,6 +34,6 @@ awk -v quote="'" '
         rounded = int((registers + 7) / 8) * 8
         held = int(65536 / (32 * rounded) / warps) * warps
         printf "%s_%s,%d,%s,%d,%d,%d,%d\n", is_block ? "block_of_" warps : "lanes", \
-            path == 0 ? "full" : path == 1 ? "contiguous" : "strided", rows, type == "f" ? "f32" : "f64", registers, local, \
-            held, held * 32 * rows * 4 * bytes / 1024
+            path == 0 ? "full" : path == 1 ? "contiguous" : "strided", rows, type == "f" ? "f32" : "f64", registers, \
+            local, held, held * 32 * rows * 4 * bytes / 1024
     }' "$work/said" | sort -t, -k3,3 -k1,1 -k2,2n

@@ -6,7 +6,7 @@
 
    2048 calls of one year on 256 points up to 200, in 2500 steps of Crank-Nicolson. Other rows: American puts, a local
    volatility that changes in every step, grids of other sizes. "share" is the time relative to that of
-   bs1d_implicit4 in increments, which rounds as fd1d.h does. */
+   bs1d_implicit4 in increment form, which rounds as fd1d.h does. */
 #include "bench.h"
 #include "../bs1d.h"
 #include "../tests/fd1d_models.h"
@@ -60,7 +60,7 @@ static void free_copies(Copies<Parameters> &copies)
     BENCH_OK(cudaFree(copies.spot));
 }
 
-/* Times a batch; the value of its first problem must be that of the others. Returns seconds. */
+/* Times a batch, whose problems must all have the same value. Returns seconds. */
 template <typename Parameters, typename Bytes, typename Solve>
 static double time_copies(Copies<Parameters> &copies, Bytes bytes_of, Solve solve, double *value)
 {
@@ -100,6 +100,7 @@ static double time_implicit4(Price price, int points, int steps, int flags, doub
     return seconds;
 }
 
+/* Prints a row. beside: the seconds of bs1d_implicit4 in increments, on the same points and in the same precision. */
 static void row(const Bench &bench, const char *what, const char *precision, int points, double seconds, double beside,
                 double value)
 {
@@ -107,7 +108,7 @@ static void row(const Bench &bench, const char *what, const char *precision, int
                1e12 * seconds / ((double)PROBLEMS * points * STEPS), seconds / beside, value);
 }
 
-/* Measures bs1d_implicit4, in increments and without, in one precision. Returns the seconds of the former. */
+/* Measures bs1d_implicit4, with increments and without, in one precision. Returns the seconds with increments. */
 template <typename Option, typename Result, typename Price>
 static double measure_implicit4(const Bench &bench, Price price, const char *precision, int points)
 {
@@ -119,7 +120,7 @@ static double measure_implicit4(const Bench &bench, Price price, const char *pre
     return beside;
 }
 
-/* Measures a model in both precisions, beside those times. */
+/* Measures a model in both precisions. beside: as in row, in both. */
 template <typename Parameters, typename Bytes, typename Solve>
 static void measure(const Bench &bench, const char *what, const Parameters &one, int points, int exercise,
                     Bytes *const bytes[2], Solve *const solve[2], const double beside[2])

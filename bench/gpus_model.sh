@@ -6,10 +6,10 @@
 #     sh bench/gpus_model.sh predicted RESULTS.csv LINKS.csv [BY [MICROSECONDS GBYTES_PER_S [PER_MESSAGE]]]
 #
 # The files are those of bench/bs3d_gpus --measure and --links; BY is nccl (the default) or copies. `measured` prints a
-# row for each measured one. `predicted` assumes weak scaling: each of 64 and of 1024 GPUs has a slab of the size
-# measured on one GPU. A GPU's network has this latency and bandwidth (default: 10 us, and 50 GB/s, which is 400
-# Gbit/s). One of many messages to different GPUs costs PER_MESSAGE (1 us). There is a row for each way of solving
-# across slabs. The tables are in docs/gpus.md.
+# row for each march that was measured. `predicted` assumes weak scaling: each of 64 and of 1024 GPUs has a slab of the
+# size measured on one GPU. A GPU's network has the latency MICROSECONDS and the bandwidth GBYTES_PER_S (10 us, and 50
+# GB/s, which is 400 Gbit/s). If a GPU sends to all others, each message costs PER_MESSAGE microseconds (1). There is a
+# row for each way of solving across slabs. The tables are in docs/gpus.md.
 set -eu
 awk -F, -v what="$1" -v by="${4:-nccl}" -v net_us="${5:-10}" -v net_gb="${6:-50}" -v each="${7:-1}" '
     function fail(text) { print text > "/dev/stderr"; failed = 1; exit 1 }
@@ -33,7 +33,8 @@ awk -F, -v what="$1" -v by="${4:-nccl}" -v net_us="${5:-10}" -v net_gb="${6:-50}
         bytes_of_plane[kind] = ($at["precision"] == "f32" ? 4 : 8) * $at["nx"] * $at["ny"]
     }
     $at["by"] == by { row[++rows] = $0 }
-    # Microseconds of a step of planes_here planes with so many neighbours, which sends sent bytes a step to them.
+    # Returns the microseconds of a step of a slab of planes_here planes. It sends its neighbours sent bytes a step, in
+    # messages of this latency and rate; an explicit march sends once in deep steps.
     function step(kind, planes_here, neighbours, deep, sent, lat, rate,    extra, alone, message, every, inner) {
         every = kind ~ /^explicit/ ? deep : 1 # steps from message to message
         extra = kind ~ /^explicit/ ? neighbours * (deep - 2) / 2 : neighbours / 2
@@ -66,7 +67,7 @@ awk -F, -v what="$1" -v by="${4:-nccl}" -v net_us="${5:-10}" -v net_gb="${6:-50}
             for (gpus = 64; gpus <= 1024; gpus *= 16) {
                 kind = order[k]; plane = bytes_of_plane[kind]
                 printf "%s,%d,neighbours,%s\n", kind, gpus,
-                       share(kind, step(kind, planes[kind], 2, 8, 2 * plane, net_us, rate))
+                       share(kind, step(kind, planes[kind], 2, 8, 2 * plane, net_us, rate)) # a halo of 8, the default
                 if (kind !~ /^adi/) continue
                 all = 2 * (net_us + each * (gpus - 1) + 2 * plane * (gpus - 1) / gpus / rate)
                 tree = 2 * log(gpus) / log(2) * (net_us + 2 * plane / rate)

@@ -6,7 +6,7 @@
 #         docs/results/adi3d-h200.csv
 set -eu
 
-# Of the file's first row with these values: the named columns, one behind the other.
+# Prints the named columns of the file's first row that has these values, with spaces between them.
 pick() { # pick FILE column,column,... column=value,...
     sh "${0%/*}/table.sh" "$@" | sed -n '3s/[| ][| ]*/ /gp'
 }

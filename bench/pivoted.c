@@ -6,10 +6,10 @@
 
    The matrices have 512 rows, in double precision; the unknowns are normally distributed about 3. Each figure is the
    geometric mean of |x - y| / |y| in the Euclidean norm over 4 random matrices with 8 right-hand sides each, where y is
-   the solution in 113 bits. A number after a slash says how many of these 32 were refused with a status. Below the 20
-   stands matrix 18 with its rows or columns multiplied by random powers of ten, 1e-150 .. 1e150; if columns are
-   multiplied, each unknown is measured in units of its own size. "scaled rows" is the pivoted solver after all rows
-   have been scaled to the same size by powers of two. */
+   the solution in 113 bits. A number after a slash says how many of these 32 were refused with a status; "refused"
+   stands where all were. Below the 20 stands matrix 18 with its rows or columns multiplied by random powers of ten,
+   1e-150 .. 1e150; if columns are multiplied, each unknown is measured in units of its own size. "scaled rows" is the
+   pivoted solver after all rows have been scaled to the same size by powers of two. */
 #include "../trid.h"
 #include "../trid/pivoted.h"
 
@@ -47,12 +47,14 @@ static case_system matrix(int number, unsigned long long seed, double *size)
         double power = number > 20 ? pow(10, case_between(&random, -150, 150)) : 1;
         size[j] = number == COLUMNS_SCALED ? 1 / power : 1;
         s.b[j] *= power;
-        if (number != COLUMNS_SCALED || j > 0) *(number == COLUMNS_SCALED ? &s.c[j - 1] : &s.a[j]) *= power;
-        if (number != COLUMNS_SCALED || j < ROWS - 1) *(number == COLUMNS_SCALED ? &s.a[j + 1] : &s.c[j]) *= power;
+        if (number != COLUMNS_SCALED) s.a[j] *= power, s.c[j] *= power;
+        if (number == COLUMNS_SCALED && j > 0) s.c[j - 1] *= power;
+        if (number == COLUMNS_SCALED && j < ROWS - 1) s.a[j + 1] *= power;
     }
     return s;
 }
 
+/* Gives the system the right-hand side of new random unknowns. */
 static void renew(case_random *random, case_system s, const double *size)
 {
     double x[ROWS];
@@ -70,11 +72,8 @@ static int solve(enum solver solver, case_system s, double *x, double *work)
         return status;
     }
     if (solver == HYBRID_8) return trid_host_hybrid_f64(s.n, 8, s.a, s.b, s.c, s.d, x, work);
-    return trid_host_pivoted_f64(s.n,
-                                 solver == PIVOTED_4   ? 4
-                                 : solver == PIVOTED_8 ? 8
-                                                       : 16,
-                                 s.a, s.b, s.c, s.d, x, work);
+    const int k = solver == PIVOTED_4 ? 4 : solver == PIVOTED_8 ? 8 : 16;
+    return trid_host_pivoted_f64(s.n, k, s.a, s.b, s.c, s.d, x, work);
 }
 
 static void line(FILE *csv, const char *text)
@@ -86,6 +85,8 @@ static void line(FILE *csv, const char *text)
 int main(int argc, char **argv)
 {
     FILE *csv = argc == 3 && !strcmp(argv[1], "--csv") ? fopen(argv[2], "w") : NULL;
+    if (argc > 1 && !csv) return fprintf(stderr, "usage: pivoted [--csv FILE], where FILE can be written\n"), 2;
+    /* Enough for each solver: K = 4 needs the most of the pivoted ones. */
     size_t longest = trid_host_pivoted_len_f64(ROWS, 4) + trid_host_hybrid_len_f64(ROWS, 8) + 3 * ROWS;
     double *x = case_memory(ROWS * sizeof *x), *work = case_memory(longest * sizeof *work);
     case_wide *y = case_memory(ROWS * sizeof *y), *wide = case_memory(3 * ROWS * sizeof *wide);
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
         sprintf(end, "\n");
         line(csv, text);
     }
-    if (csv) fclose(csv);
+    if (csv && fclose(csv)) return perror(argv[2]), 1;
     free(x), free(work), free(y), free(wide), free(unit);
     return 0;
 }

@@ -6,7 +6,8 @@
 
        gcc -std=c11 -O3 -fopenmp -I.. -o adi2d_host adi2d_host.c -lm && ./adi2d_host [workers]
 
-   Prints price and greeks beside the exact price, and exits with 0 if the relative error is below 1e-4. */
+   Prints the price beside the exact one, and its Greeks; vega is the derivative with respect to the variance. Exits
+   with 0 if the relative error of the price is below 1e-4. */
 #include "heston_model.h"
 
 #include <stdio.h>
@@ -20,14 +21,14 @@ int main(int argc, char **argv)
     const double strike = 100, variance = 0.04, exact = 8.894869360054; /* by the characteristic function */
     const heston_parameters parameters = {strike, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 0};
     const fd_axis price = {0, 3 * strike, PRICES, 1, {strike}, {strike / 10}, {FD_MIDWAY}};
-    const fd_axis around = {0, 0.5, VARIANCES, 1, {variance}, {0.2}, {FD_ON_NODE}};
+    const fd_axis variances = {0, 0.5, VARIANCES, 1, {variance}, {0.2}, {FD_ON_NODE}};
     const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, 0, HALVES, 0, NULL, NULL};
     const double spot[2] = {100, variance};
     fd_problem problem;
     fd_values values;
     fd_status status;
     memset(&problem, 0, sizeof problem);
-    problem.axis[0] = price, problem.axis[1] = around, problem.times = times;
+    problem.axis[0] = price, problem.axis[1] = variances, problem.times = times;
     problem.face[1][0] = FD_DEGENERATE; /* the equation itself holds where the variance is 0; FD_LINEAR elsewhere */
     problem.scheme = FD_HUNDSDORFER_VERWER, problem.finals = FD_AVERAGED_X;
     problem.spot = spot;

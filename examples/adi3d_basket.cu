@@ -79,10 +79,11 @@ int main(int argc, char **argv)
 
     fd_status status;
     fd_values values;
-    const size_t most = n < 4 ? 4 : (size_t)n;
+    if (n < 4) return fprintf(stderr, "fewer than 4 points an axis\n"), 1;
+    const size_t most = (size_t)n;
     double *grid = (double *)malloc(most * most * most * sizeof *grid), european = 0, *x[3];
     for (int d = 0; d < 3; d++) x[d] = (double *)malloc(most * sizeof *x[d]);
-    if (n < 4 || !grid || !x[0] || !x[1] || !x[2]) return fprintf(stderr, "no room for %d points an axis\n", n), 1;
+    if (!grid || !x[0] || !x[1] || !x[2]) return fprintf(stderr, "no room for %d points an axis\n", n), 1;
     const fd_batch batch = {1,       {n, n, n}, times.steps + times.halves, 0, 1, &problem, &status,
                             &values, grid,      {x[0], x[1], x[2]},         0};
     for (problem.exercise = FD_EUROPEAN; problem.exercise <= FD_AMERICAN; problem.exercise++) {
@@ -100,12 +101,13 @@ int main(int argc, char **argv)
 
     /* Writes the American values on the first plane where the third asset is at or above the strike. */
     FILE *file = argc > 2 ? fopen(argv[2], "w") : NULL;
+    if (argc > 2 && !file) return perror(argv[2]), 1;
     int k = 0;
     while (x[2][k] < strike) k++;
     if (file) fprintf(file, "x,y,value\n");
     for (int at = 0; at < n * n && file; at++)
         fprintf(file, "%.8g,%.8g,%.8g\n", x[0][at % n], x[1][at / n], grid[at + n * n * k]);
-    if (file) fclose(file);
+    if (file && fclose(file)) return perror(argv[2]), 1;
     free(grid), free(x[0]), free(x[1]), free(x[2]);
     return !(values.value > european); /* early exercise is worth something */
 }

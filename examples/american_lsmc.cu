@@ -1,11 +1,11 @@
 /* american_lsmc.cu - American options by least-squares Monte Carlo, and the ladder from launches to one kernel.
    MIT licence, see LICENSE.
 
-       american_lsmc [--csv [FILE]]       with FILE also writes the rows to it as CSV; without, prints only CSV
+       american_lsmc [--csv [FILE]]       --csv FILE also writes the rows to FILE as CSV; --csv alone prints only CSV
 
    The method (Longstaff and Schwartz 2001; american_lsmc_host.c has it in plain C): backwards from maturity, at each
    date, regress the later cash flow of each path on a polynomial in x = S/K - 1 over the paths in the money, and
-   exercise where that pays more than the polynomial predicts for waiting. A date is little work and needs the date
+   exercise where that pays more than the polynomial predicts for waiting. A date takes little work and needs the date
    after it, so its cost is the time in which all paths add to the sums and learn the result:
 
        three         three kernels a date: sums by block; their sums, and the polynomial; exercise
@@ -16,11 +16,12 @@
        whole         one cooperative kernel for a run, with a barrier of a scenario's blocks on each date
        bridge        as whole, and paths are drawn on the way, backwards, while the blocks wait; none is stored
 
-   Every rung prices a batch of scenarios, a dimension of the grid, on the same Brownian paths. The rows are: each rung
-   with batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are known, beside bs1d.h's American march;
-   the Greeks of a list of options by bumped scenarios in one batch. Times are medians of 9 runs after a warm-up, and
-   include drawing the paths. The program fails if rungs disagree or a price is off. Without a GPU it exits with 3. In
-   the emulator it checks the rungs on a few paths. docs/american_lsmc.md has the figures. */
+   Every rung prices a batch of scenarios on the same Brownian paths; the second dimension of the launch counts the
+   scenarios. The rows are: each rung with batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are
+   known, beside bs1d.h's American march; the Greeks of a list of options by bumped scenarios in one batch. Times are
+   medians of 9 runs after a warm-up, and include drawing the paths. The program fails if rungs disagree or a price is
+   off. Without a GPU it exits with 3. In the emulator it checks the rungs on a few paths. docs/american_lsmc.md has the
+   figures. */
 #include "bs1d.h"
 #include "cuda_check.h"
 
@@ -187,6 +188,7 @@ static __device__ __forceinline__ double decide(const Model &m, const double *c,
     return pays > 0 && pays > waiting ? pays : cash * m.discount;
 }
 
+/* Swaps a and b if wanted, without a branch. */
 template <class T>
 TB_HD void trade(bool wanted, T &a, T &b)
 {
@@ -276,7 +278,7 @@ static __device__ __forceinline__ double warp_sum(const double (&v)[N])
     }
 }
 
-/* Returns the sum over the block of v[i], for the thread i < N. */
+/* Returns the sum of v[i] over the block to each thread i < N; 0 to the others. */
 template <int N>
 static __device__ __forceinline__ double block_sum(double (&v)[N], Scratch *scratch)
 {
@@ -303,8 +305,9 @@ static __device__ __forceinline__ void publish(const Run &r, int scenario, int d
     if (threadIdx.x < Shape<D>::needed) partial_of(r, scenario, date)[threadIdx.x * r.blocks + blockIdx.x] = sum;
 }
 
-/* Adds up the sums of all blocks, to scratch->sum, a warp a sum. Loads bypass the first-level cache, which does not see
-   the writes of other blocks during a kernel. The order is fixed, so that every block has the same numbers. */
+/* Adds up the sums of all blocks in scratch->sum; each warp takes some of the sums. Loads bypass the first-level cache,
+   which does not see the writes of other blocks during a kernel. The order is fixed, so that every block has the same
+   numbers. */
 static __device__ __forceinline__ void gather(const Run &r, int scenario, int date, int sums, Scratch *scratch)
 {
     const double *partial = partial_of(r, scenario, date);
@@ -318,10 +321,10 @@ static __device__ __forceinline__ void gather(const Run &r, int scenario, int da
     __syncthreads();
 }
 
-/* What a kernel finds from the kernel before it: sums of each block, sums of all, or the polynomial. */
+/* What the previous kernel left for this one: the sums of each block, those of all blocks, or the polynomial. */
 enum Source { PARTIAL, SUMMED, FITTED };
 
-/* Computes the polynomial of a date, to scratch->c. */
+/* Puts the polynomial of a date into scratch->c; the first block also stores one that it computed. */
 template <int D, int SOURCE>
 static __device__ __forceinline__ void policy(const Run &r, int scenario, int date, Scratch *scratch)
 {
@@ -368,8 +371,8 @@ TRID_KERNEL void __launch_bounds__(THREADS) draw_paths(Run r)
 {
     for (EACH_PATH(p, r)) {
         Path path = {0, 0};
-#ifdef __CUDA_ARCH__ /* so that the draws of several dates overlap */
-#pragma unroll 4
+#ifdef __CUDA_ARCH__
+#pragma unroll 4 /* so that the draws of several dates overlap */
 #endif
         for (int date = r.dates; date >= 1; date--) {
             move(&path, r.seed, 0, p, date, r.dates);
@@ -387,7 +390,8 @@ TRID_KERNEL void __launch_bounds__(THREADS) mature(Run r)
     for (EACH_PATH(p, r)) cash[p] = at_maturity(m, position_of(r, m, r.dates, p));
 }
 
-/* three and two, first kernel of a date; on date 0 the sums give the mean */
+/* three, two_atomic and two: the first kernel of a date; one: the sums of the last date before maturity. On date 0 the
+   sums give the mean. */
 template <int D, int TO>
 TRID_KERNEL void __launch_bounds__(THREADS) moments(Run r, int date)
 {
@@ -414,7 +418,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) regress(Run r, int date)
     policy<D, PARTIAL>(r, (int)blockIdx.y, date, &scratch);
 }
 
-/* three and two, last kernel of a date */
+/* three, two_atomic and two: the last kernel of a date */
 template <int D, int SOURCE>
 TRID_KERNEL void __launch_bounds__(THREADS) exercise(Run r, int date)
 {
@@ -519,9 +523,9 @@ struct Held {
 };
 
 /* whole (STORED: paths from r.w) and bridge (paths drawn on the way). The state of a thread's first r.held paths is in
-   shared memory, with words of a path THREADS apart: the cash flow, the position on this date, and the position on the
-   date before, which is computed while the blocks wait for each other. Further paths keep their cash flows in device
-   memory; they must be STORED. */
+   shared memory: the cash flow, the position on this date, and the position on the date before, which is computed while
+   the blocks wait for each other. Each of these is an array, in which a thread's paths are THREADS apart. Further paths
+   keep their cash flows in device memory; they must be STORED. */
 template <int D, bool STORED>
 TRID_KERNEL void __launch_bounds__(THREADS, 2) whole(Run r)
 {
@@ -664,8 +668,8 @@ static int divide_up(int n, int by)
     return (n + by - 1) / by;
 }
 
-/* Launches a cooperative rung. Scenarios share the GPU evenly, in as many launches as it takes for each to be resident.
-   Returns 0, and launches nothing, if bridge cannot hold that many paths. */
+/* Launches a cooperative rung. Scenarios share the GPU evenly. If they are not all resident at a time, several launches
+   follow one another. Returns 0, and launches nothing, if bridge cannot hold that many paths. */
 template <int D, bool STORED>
 static int run_whole(Run r, cudaStream_t stream)
 {
@@ -688,11 +692,11 @@ static int run_whole(Run r, cudaStream_t stream)
     return 1;
 }
 
-/* Enqueues a run with its paths. Waits for nothing. Returns 0 if the rung cannot hold that many paths. */
+/* Enqueues a run, which draws its paths first. Waits for nothing. Returns 0 if the rung cannot hold that many paths. */
 template <int D>
 static int run_of_degree(Rung rung, Run r, cudaStream_t stream)
 {
-    const int share = 3 * r.processors / r.scenarios; /* a scenario's share of the resident blocks */
+    const int share = 3 * r.processors / r.scenarios; /* a scenario's share, at three blocks a multiprocessor */
     if (rung == BRIDGE) return run_whole<D, false>(r, stream);
     if (!r.given) check(trid_launch(draw_paths<0>, (unsigned)r.blocks, THREADS, 0, stream, r));
     if (rung == WHOLE) return run_whole<D, true>(r, stream);
@@ -843,7 +847,7 @@ int main(void)
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
-/* A row; fields that are NAN are left out. part: ladder, known or greeks. */
+/* A row. Its CSV leaves out fields that are NAN, and a degree, paths or dates of 0. part: ladder, known or greeks. */
 struct Row {
     const char *part, *method, *stream;
     int scenarios, degree;
@@ -957,8 +961,8 @@ static int time_of(cudaStream_t stream, double *median, double *least, Work work
     return 1;
 }
 
-/* Returns a graph of the kernels of a rung. It is made once and launched for each change of the options, which it reads
-   from device memory. So only the launch is timed. */
+/* Returns a graph of the kernels of a rung. Only its launch is timed: a program makes a graph once, and launches it
+   after each change of the options, which the kernels read from device memory. */
 static cudaGraphExec_t graph_of(Rung rung, int degree, const Run &r, cudaStream_t stream)
 {
     cudaGraph_t graph;

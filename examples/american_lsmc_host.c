@@ -1,11 +1,11 @@
 /* american_lsmc_host.c - American options by least-squares Monte Carlo, in plain C: the reference of american_lsmc.cu.
    MIT licence, see LICENSE.
 
-   Paths of the Black-Scholes model are drawn from counters, so a number depends only on the seed, the pass, the path
+   Paths of the Black-Scholes model are drawn from counters, so each number depends only on the seed, the pass, the path
    and the date. Backwards from maturity, at each date, the later cash flow of each path is regressed on a polynomial in
    x = S/K - 1 over the paths in the money. Where exercise pays more than the polynomial predicts for waiting, it
-   replaces the cash flow (Longstaff and Schwartz 2001). The program prices the paper's example of eight paths and four
-   puts whose values are known, and fails if a price is off. docs/american_lsmc.md explains the method. */
+   replaces the cash flow (Longstaff and Schwartz 2001). The program prices the paper's example of eight paths, and four
+   puts whose values are known. It fails if a price is off. docs/american_lsmc.md explains the method. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -90,6 +90,13 @@ static double host_payoff(const host_option *o, double x)
     return gain < 0 ? 0 : gain;
 }
 
+static void host_swap(double *p, double *q)
+{
+    double old = *p;
+    *p = *q;
+    *q = old;
+}
+
 /* Computes the coefficients c[0 .. degree] of the least-squares polynomial from sums over n points: moment[k] = sum x^k
    for k up to 2*degree, right[k] = sum x^k y. Scales the normal equations to a diagonal of ones, and eliminates with
    the largest pivot on the diagonal. A pivot below 1e-12 belongs to a power that the points cannot tell from the
@@ -108,22 +115,12 @@ static void host_fit(int degree, const double *moment, const double *right, doub
         int pivot = rank;
         for (int i = rank + 1; i < n; i++) pivot = a[i][i] > a[pivot][pivot] ? i : pivot;
         if (!(a[pivot][pivot] > 1e-12)) break;
-        for (int i = 0; i < n; i++) { /* rows, then columns, trade places */
-            double t = a[rank][i];
-            a[rank][i] = a[pivot][i];
-            a[pivot][i] = t;
-        }
-        for (int i = 0; i < n; i++) {
-            double t = a[i][rank];
-            a[i][rank] = a[i][pivot];
-            a[i][pivot] = t;
-        }
-        double t = b[rank];
-        b[rank] = b[pivot];
-        b[pivot] = t;
-        int p = power[rank];
+        for (int i = 0; i < n; i++) host_swap(&a[rank][i], &a[pivot][i]);
+        for (int i = 0; i < n; i++) host_swap(&a[i][rank], &a[i][pivot]);
+        host_swap(&b[rank], &b[pivot]);
+        int old = power[rank];
         power[rank] = power[pivot];
-        power[pivot] = p;
+        power[pivot] = old;
         for (int i = rank + 1; i < n; i++) {
             double factor = a[i][rank] / a[rank][rank];
             for (int j = rank + 1; j < n; j++) a[i][j] -= factor * a[rank][j];
@@ -154,9 +151,9 @@ static host_result host_finish(const host_option *o, int paths, double sum, doub
     return result;
 }
 
-/* Returns the price by least-squares Monte Carlo on the given paths. Today is no exercise date, so a caller takes the
-   payoff of immediate exercise if that is more. With fewer than "least" paths in the money nothing is exercised: with
-   fewer than degree + 2 the polynomial would know the future of each path.
+/* Returns the price by least-squares Monte Carlo on the given paths. Today is not an exercise date, so a caller takes
+   the payoff of immediate exercise if that is more. With fewer than `least` paths in the money nothing is exercised:
+   with fewer than degree + 2 the polynomial would know the future of each path.
    c     degree + 1 coefficients for each date but the last, from c[(date-1) * (degree+1)]; INFINITY for no exercise
    cash  one for each path */
 static host_result host_price(const host_option *o, int paths, int dates, int degree, int least, const double *w,
@@ -220,16 +217,18 @@ static host_result host_lower(const host_option *o, int paths, int dates, int de
 
 int main(void)
 {
-    enum { EIGHT = 8, THREE = 3, PATHS = 1 << 15, DATES = 50, DEGREE = 3 };
-    /* The paper's paths, in three dates. A volatility of 1 and a spot of 1 make the Brownian path a logarithm. */
-    static const double s[THREE][EIGHT] = {{1.09, 1.16, 1.22, 0.93, 1.11, 0.76, 0.92, 0.88},
-                                           {1.08, 1.26, 1.07, 0.97, 1.56, 0.77, 0.84, 1.22},
-                                           {1.34, 1.54, 1.03, 0.92, 1.52, 0.90, 1.01, 1.34}};
+    enum { FEW_PATHS = 8, FEW_DATES = 3, PATHS = 1 << 15, DATES = 50, DEGREE = 3 };
+    /* The paper's paths, on three dates. With a spot and a volatility of 1, log S less its drift is a Brownian path. */
+    static const double s[FEW_DATES][FEW_PATHS] = {{1.09, 1.16, 1.22, 0.93, 1.11, 0.76, 0.92, 0.88},
+                                                   {1.08, 1.26, 1.07, 0.97, 1.56, 0.77, 0.84, 1.22},
+                                                   {1.34, 1.54, 1.03, 0.92, 1.52, 0.90, 1.01, 1.34}};
     const host_option example = {1, 1.1, 0.06, 0, 1, 3, 1};
-    double small[THREE * EIGHT], cash[EIGHT], fitted[THREE * HOST_MAX_COEFFICIENTS];
-    for (int i = 0; i < THREE * EIGHT; i++) small[i] = log(s[i / EIGHT][i % EIGHT]) - (0.06 - 0.5) * (i / EIGHT + 1);
-    host_result american = host_price(&example, EIGHT, THREE, 2, 4, small, fitted, cash);
-    host_result european = host_price(&example, EIGHT, THREE, 2, EIGHT + 1, small, fitted, cash);
+    double small[FEW_DATES * FEW_PATHS], cash[FEW_PATHS], fitted[FEW_DATES * HOST_MAX_COEFFICIENTS];
+    for (int i = 0; i < FEW_DATES * FEW_PATHS; i++)
+        small[i] = log(s[i / FEW_PATHS][i % FEW_PATHS]) - (0.06 - 0.5) * (i / FEW_PATHS + 1);
+    host_result american = host_price(&example, FEW_PATHS, FEW_DATES, 2, 4, small, fitted, cash);
+    /* No date has that many paths in the money, so nothing is exercised before maturity. */
+    host_result european = host_price(&example, FEW_PATHS, FEW_DATES, 2, FEW_PATHS + 1, small, fitted, cash);
     printf("eight paths: American %.12f, European %.12f\n\n", american.price, european.price);
     int bad = !(fabs(american.price - 0.114434330045) < 1e-12) + !(fabs(european.price - 0.056380739270) < 1e-12);
 

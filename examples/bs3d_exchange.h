@@ -7,10 +7,10 @@
        exchange_close(&x);
 
    EXCHANGE_COPIES, for one process with all ranks, is always available. EXCHANGE_NCCL needs -DBS3D_GPUS_NCCL; one
-   process has all ranks, or MPI starts one for each. EXCHANGE_MPI needs -DBS3D_GPUS_MPI and an MPI library that accepts
-   device addresses; the host then waits for the messages in each step. The program calls MPI_Init and MPI_Finalize.
-   Functions return 0 or a status: of bs3d.h, of CUDA, of NCCL, or one of those below. exchange_string returns its
-   text. */
+   process has all ranks, or MPI starts a process for each rank. EXCHANGE_MPI needs -DBS3D_GPUS_MPI and an MPI library
+   that accepts device addresses; the host then waits for the messages in each step. The program calls MPI_Init and
+   MPI_Finalize. Functions return 0 or a status: of bs3d.h, of CUDA, of NCCL, or one of those below. exchange_string
+   returns its text. */
 #ifndef BS3D_EXCHANGE_H
 #define BS3D_EXCHANGE_H
 
@@ -28,7 +28,7 @@ enum { MOST_RANKS = 64 };
 enum { TOO_MANY_RANKS = 900, NOBODY_LISTENS, CUDA_STATUS = 1000, NCCL_STATUS = 10000 };
 enum { EXCHANGE_COPIES, EXCHANGE_NCCL, EXCHANGE_MPI };
 
-/* A message that a rank here has announced: its n-th to rank `peer`. */
+/* A message that a rank of this process has announced: its n-th to rank `peer`. */
 struct Posted {
     const bs3d_rank *from;
     int peer, n;
@@ -203,7 +203,7 @@ static int exchange_processes(int *number)
     return processes;
 }
 
-/* Returns the best way that is compiled in for this many ranks and GPUs. NCCL needs a GPU for each rank. */
+/* Of the ways compiled in, returns the best for this many ranks and GPUs. NCCL needs a GPU for each rank. */
 static inline int exchange_best(int ranks, int devices)
 {
     int number, several = exchange_processes(&number) > 1;
@@ -216,7 +216,8 @@ static inline int exchange_best(int ranks, int devices)
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
-/* The stream of the inner part has a low priority: blocks of the outer part and of NCCL come first. */
+/* Makes a rank's streams and event. The stream of the inner part has a low priority: blocks of the outer part and of
+   NCCL come first. */
 static void open_rank(int *status, bs3d_rank *r)
 {
     int least, greatest;
@@ -245,12 +246,12 @@ static void open_peers(int *status, const Exchange *x)
 static int place_ranks(Exchange *x, int ranks, int devices)
 {
     int number;
-    const int processes = exchange_processes(&number), alone = processes > 1;
+    const int processes = exchange_processes(&number), several = processes > 1;
     if (ranks > MOST_RANKS || processes > MOST_RANKS || devices < 1) return TOO_MANY_RANKS;
-    x->ranks = {alone ? processes : ranks, alone ? 1 : ranks, x->local, {}};
-    for (int i = 0; i < ranks && !alone; i++) x->local[i].rank = i, x->local[i].device = i % devices;
+    x->ranks = {several ? processes : ranks, several ? 1 : ranks, x->local, {}};
+    for (int i = 0; i < ranks && !several; i++) x->local[i].rank = i, x->local[i].device = i % devices;
 #ifdef BS3D_GPUS_MPI
-    if (alone) {
+    if (several) {
         MPI_Comm machine;
         int place;
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
@@ -263,7 +264,8 @@ static int place_ranks(Exchange *x, int ranks, int devices)
     return 0;
 }
 
-/* Returns the functions of one way to send; their message is null if that way is not compiled in. */
+/* Returns the functions of one way to send; `message` is null if that way is not compiled in, or if it is by copies and
+   there are several processes. */
 static bs3d_exchange exchange_by(Exchange *x, int by)
 {
     const int several = x->ranks.count < x->ranks.ranks;
@@ -294,6 +296,7 @@ static inline int exchange_open(Exchange *x, int ranks, int devices, int by)
     return status;
 }
 
+/* Destroys what exchange_open made, after the ranks have finished. */
 static inline int exchange_close(Exchange *x)
 {
     int status = 0;

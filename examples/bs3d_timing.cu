@@ -6,16 +6,16 @@
    The problem: a call on the geometric average of three assets, S = K = 100, r = 0.05, sigma = 0.2, T = 0.05, every
    correlation 0.5, on 256^3 points up to 200, in 500 explicit or 100 implicit steps. Times are medians of 9 runs (5 if
    one takes a second) after a warm-up (none before a single run), from before a call until its result is there. --large
-   adds the best rungs at 512^3. --csv prints the rows as CSV only; --csv FILE prints the table, and writes the rows to
-   FILE. On more than 256 points 500 explicit steps are stable only if they are shorter, by the square of the spacing,
-   so the maturity is shortened. Other --steps change the maturity, not the step. Where the maturity is not T,
-   value_at_strike and abs_error are left empty. The limit: a step reads and writes one array, at the speed of a
-   device-to-device copy of 4 GiB in the same run. gbytes_per_s are these bytes over the measured time, and pct_of_limit
-   their share of the copy's speed, whatever a rung moves in fact; a rung that makes two steps in a sweep can pass 100.
-   GFlop/s count the operations a point and step that the times and GFlop/s of the paper's table 2 imply: 53 explicit,
-   108 (single) or 129 (double precision) implicit, whatever a rung needs in fact. Without a GPU the host reference
-   prices 64^3 points. The program fails if a rung is less accurate than expected. A row is marked "!" if its median
-   exceeds its least time by a tenth: something else was running. */
+   adds the best rungs at 512^3. --csv alone prints only CSV; --csv FILE prints the table, and writes the rows to FILE.
+   With more than 256 points on an axis, explicit steps are shortened in proportion to the square of the spacing, to
+   remain stable. Their number stays, so the maturity is shorter. Other --steps change the maturity, not the step. Where
+   the maturity is not T, value_at_strike and abs_error are left empty. The limit: a step reads and writes one array, at
+   the speed of a device-to-device copy of 4 GiB in the same run. gbytes_per_s are these bytes over the measured time,
+   and pct_of_limit their share of the copy's speed, whatever a rung moves in fact; a rung that makes two steps in a
+   sweep can pass 100. GFlop/s count the operations a point and step that the times and GFlop/s of the paper's table 2
+   imply: 53 explicit, 108 (single) or 129 (double precision) implicit, whatever a rung needs in fact. Without a GPU the
+   host reference prices 64^3 points, in 3 runs. The program fails if a rung is less accurate than expected. A row is
+   marked "!" if its median exceeds its least time by a tenth: something else was running. */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -24,12 +24,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <vector>
 
 #ifndef BENCH_FLAGS
 #define BENCH_FLAGS "unknown flags"
 #endif
 
-enum { POINTS = 256, LARGE = 512, HOST_POINTS = 64, STEPS = 500, IMPLICIT_STEPS = 100, RUNS = 9, LONG_RUNS = 5 };
+enum { POINTS = 256, LARGE = 512, HOST_POINTS = 64, STEPS = 500, IMPLICIT_STEPS = 100 };
+enum { RUNS = 9, LONG_RUNS = 5, HOST_RUNS = 3 };
 static const double maturity = 0.05, closed_form = 1.56532867895354424;
 
 typedef int Launch(const bs3d_problem *, void *, bs3d_result *, cudaStream_t);
@@ -53,7 +55,7 @@ static const Rung ladder[] = {
     {"implicit3", 1, 1, {bs3d_implicit3_f32, bs3d_implicit3_f64}},
 };
 
-/* The options of the command line; 0 where one is not given. */
+/* The options of the command line: the precisions wanted, and numbers that are 0 where not given. */
 static int wanted[2] = {1, 1}, size[3], steps_given, runs_given, large;
 static const char *rung_given;
 
@@ -82,9 +84,10 @@ static bs3d_problem model_problem(int implicit, const int *points)
 
 static FILE *csv;          /* the file for CSV, or null */
 static int table = 1, bad; /* whether the rows are printed as a table; how many miss their accuracy */
-static int disturbed;      /* rows */
+static int disturbed;      /* how many rows are marked "!" */
 
-/* copy: the speed of a copy in bytes a second, and its size; 0: none was measured */
+/* Prints what stands above the rows. copy: bytes read and written a second by a copy of `copied` bytes; 0 if no copy
+   was measured. */
 static void heading(const char *machine, double copy, size_t copied)
 {
     if (table && copy > 0)
@@ -125,7 +128,8 @@ static int ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* copy 0: there is no limit; within: the largest relative error from the closed form, 0 for any */
+/* Prints a row, and sorts the times in ms. copy: as in heading; with 0 there is no limit. within: the
+   largest difference allowed from the closed form; 0 allows any. */
 static void row(const char *name, int is_double, int implicit, const bs3d_problem *o, int runs, double *ms, double copy,
                 const bs3d_result *result, double within)
 {
@@ -210,7 +214,7 @@ static void time_rung(const Rung &rung, int is_double, const int *points, double
     bs3d_result *result; /* pinned, so that its copy is asynchronous */
     void *work;
     int runs = runs_given ? runs_given : RUNS, model = 1;
-    double *ms = (double *)malloc((size_t)runs * sizeof *ms);
+    std::vector<double> ms((size_t)runs);
     check(cudaMallocHost((void **)&result, sizeof *result));
     check(cudaMalloc(&work, is_double ? bs3d_work_bytes_f64(&problem) : bs3d_work_bytes_f32(&problem)));
     for (int run = runs == 1 ? 0 : -1; run < runs; run++) { /* the first run warms up, unless it is the only one */
@@ -220,16 +224,15 @@ static void time_rung(const Rung &rung, int is_double, const int *points, double
         if (status) fprintf(stderr, "%s: %s\n", rung.name, bs3d_status_string(status)), exit(1);
         double time = elapsed(start, stop);
         if (run >= 0)
-            ms[run] = time;
+            ms[(size_t)run] = time;
         else if (!runs_given && time > 1000)
             runs = LONG_RUNS;
     }
     for (int axis = 0; axis < 3; axis++) model = model && points[axis] == POINTS;
-    row(rung.name, is_double, rung.implicit, &problem, runs, ms, copy, result,
+    row(rung.name, is_double, rung.implicit, &problem, runs, ms.data(), copy, result,
         model ? bound(rung.implicit, is_double) : 0);
     check(cudaFree(work));
     check(cudaFreeHost(result));
-    free(ms);
 }
 
 static void on_gpu(void)
@@ -269,21 +272,22 @@ static void time_host(const char *name, int implicit, int is_double, Bytes *byte
     if (!wanted[is_double] || (rung_given && strncmp(rung_given, name + strlen("host_"), 8))) return;
     bs3d_problem problem = model_problem(implicit, size);
     bs3d_result result;
-    double ms[3];
+    double ms[HOST_RUNS];
     int model = 1;
     size_t most = bytes(&problem);
     void *work = most ? malloc(most) : NULL;
+    if (most && !work) fprintf(stderr, "%s: not enough memory\n", name), exit(1);
     for (int axis = 0; axis < 3; axis++) model = model && size[axis] == HOST_POINTS;
     if (model && !steps_given) /* a coarse grid allows longer steps */
         problem.steps = implicit ? 20 : (int)ceil(STEPS * pow((HOST_POINTS - 1.0) / (POINTS - 1), 2));
-    for (int run = 0; run < 3; run++) {
+    for (int run = 0; run < HOST_RUNS; run++) {
         clock_t start = clock();
         int status = march(&problem, work, &result);
         if (status) fprintf(stderr, "%s: %s\n", name, bs3d_status_string(status)), exit(1);
         ms[run] = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC;
     }
     /* The spacing is 255/63 of the model problem's, so the error is 16 times as large. */
-    row(name, is_double, implicit, &problem, 3, ms, 0, &result, model ? 16 * bound(implicit, is_double) : 0);
+    row(name, is_double, implicit, &problem, HOST_RUNS, ms, 0, &result, model ? 16 * bound(implicit, is_double) : 0);
     free(work);
 }
 
@@ -309,7 +313,7 @@ static void on_host(void)
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
-/* argument: what was not understood; null: something is missing */
+/* Reports an argument that was not understood; null: one that is missing. Returns the exit status. */
 static int usage(const char *argument)
 {
     fprintf(stderr, "bs3d_timing: %s%s\n", argument ? "not understood: " : "something is missing at the end",

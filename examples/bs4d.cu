@@ -4,12 +4,12 @@
        bs4d [f32|f64] [--size N | --size NX NY NZ NW] [--steps N] [--csv FILE]
 
    The problem: a call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). A step is
-   four launches. A kernel computes the right-hand side L u, with all six cross terms, and solves it along x, where the
-   rows are in registers. trid_batch_solve_rows solves along y and z in place, and along w, where it adds to u. The rows
-   of the matrices are made in registers. In passes over the array: 2 (u read, v written), 2, 2 and 3, nine in all, as
-   many as implicit1 of bs3d.h makes for three axes.
+   four launches. A kernel computes the right-hand side L u, with all six cross terms, and solves it along x while it is
+   in registers. trid_batch_solve_rows solves along y and z in place, and along w, where it adds to u. The rows of the
+   matrices are made in registers. The launches pass over the array 2 (u read, v written), 2, 2 and 3 times: nine
+   passes, as many as implicit1 of bs3d.h makes for three axes.
 
-   The program prints the march, each of its launches alone, and implicit1 of bs3d.h on 256^3 points, as many as 64^4.
+   The program times the march, each of its launches alone, and implicit1 of bs3d.h on 256^3 points, as many as 64^4.
    The limit is to read and write one array a step, at the speed of a device-to-device copy. */
 #define BS1D_NO_LAUNCHES /* the ladder in one factor is not used */
 #include "bs3d.h"
@@ -26,10 +26,20 @@ struct alignas(K * sizeof(T)) bs4d_points {
     T at[K];
 };
 
+/* Solves the right-hand side of a line along x, and stores the solution of the lane's points. */
+template <class T, int K>
+static __device__ __forceinline__ void bs4d_solve_x(int n, int steps, const T *f, T *rhs, bool stores, T *to)
+{
+    bs4d_points<T, K> solved;
+    trid_warp_solve(K, 32, n, steps, f, rhs);
+    for (int k = 0; k < K; k++) solved.at[k] = rhs[k];
+    if (stores) *(bs4d_points<T, K> *)to = solved;
+}
+
 /* Computes v = A_x^-1 L u. A warp holds a line in x and marches along w, over SLABS slabs and one more at each end. All
    contributions of slab w are added when it is read: its own differences and, by the slope of the cross differences
    with w, those to slabs w-1 and w+1. The cross differences with y and z share one difference in x, of the sum of their
-   slopes. Lanes beyond the line repeat its last points, which nobody uses. */
+   slopes. Lanes beyond the line repeat its last points, to no effect. */
 template <class T, int K>
 static __global__ void __launch_bounds__(32 * WARPS, 1 + (K < 4) + (sizeof(T) == 4))
     bs4d_right_hand_side(bs4d_step s, const T *u, T *v)
@@ -80,12 +90,8 @@ static __global__ void __launch_bounds__(32 * WARPS, 1 + (K < 4) + (sizeof(T) ==
             slope[k] += t[2] * xi[k] * (right - left);
             now[k] += wu * (here[k] - before[k]) + wi * slope[k];
         }
-        if (w > first) { /* L u of slab w-1 is now complete */
-            bs4d_points<T, K> solved;
-            trid_warp_solve(K, 32, nx, steps, f, now);
-            for (int k = 0; k < K; k++) solved.at[k] = now[k];
-            if (x < nx) *(bs4d_points<T, K> *)(v + (place + (ptrdiff_t)slab * (w - 1))) = solved;
-        }
+        if (w > first) /* L u of slab w-1 is now complete */
+            bs4d_solve_x<T, K>(nx, steps, f, now, x < nx, v + (place + (ptrdiff_t)slab * (w - 1)));
         bs4d_weights(nw, (T)s.variance[3], (T)s.drift[3], w, &wd, &wu, &wi);
         for (int k = 0; k < K; k++) {
             now[k] = own[k] - wd * (here[k] - before[k]) - wi * slope_before[k];
@@ -210,7 +216,7 @@ static void time_implicit1(int is_double, FILE *csv, double copy)
                             {256, 256, 256},
                             100,
                             BS3D_GEOMETRIC,
-                            0};
+                            BS3D_CALL};
     double ms[BS4D_RUNS];
     int status = 0;
     void *work;
@@ -242,7 +248,7 @@ int main(int argc, char **argv)
         bad |= is_double ? time_march<double>(&o, command.csv, copy) : time_march<float>(&o, command.csv, copy);
         time_implicit1(is_double, command.csv, copy);
     }
-    if (command.csv) fclose(command.csv);
+    if (command.csv && fclose(command.csv)) perror("bs4d"), bad = 1;
     return bad;
 }
 #endif

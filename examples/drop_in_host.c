@@ -1,8 +1,10 @@
-/* drop_in_host.c - the host solvers, in plain C with trid.h alone.
+/* drop_in_host.c - a system solved on the host, in plain C with trid.h alone.
    MIT licence, see LICENSE.
 
-       cp trid.h drop_in_host.c somewhere && cd somewhere && gcc -std=c11 -o drop_in_host drop_in_host.c &&
-       ./drop_in_host */
+   In the kit's folder:
+
+       cp trid.h examples/drop_in_host.c somewhere && cd somewhere
+       gcc -std=c11 -o drop_in_host drop_in_host.c && ./drop_in_host */
 #include "trid.h"
 
 #include <stdio.h>

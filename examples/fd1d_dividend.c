@@ -6,7 +6,7 @@
 
        gcc -std=c11 -O3 -march=native -I.. -o fd1d_dividend fd1d_dividend.c -lm && ./fd1d_dividend
 
-   Prints the value today and just before each dividend, and exits with 0 if today's differs from the exact value by at
+   Prints the value today and just before each dividend. Exits with 0 if today's value differs from the exact one by at
    most the tolerance. */
 #include "cev_model.h"
 

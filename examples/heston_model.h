@@ -27,7 +27,7 @@ FD_HD void heston_of_y(const heston_parameters *p, double at, heston_y_f64 *y)
     y->diffusion = p->sigma * p->sigma * at / 2;
 }
 
-/* A rate that changes with time would be computed here, and FD_MODEL_STEADY left out below. */
+/* A rate that changes with time would be computed here, and the promise FD_MODEL_STEADY below would be removed. */
 FD_NUMBERS(heston, t, rate)
 FD_HD void heston_of_t(const heston_parameters *p, double at, heston_t_f64 *t)
 {

@@ -5,10 +5,10 @@
 
        nvcc -O3 -arch=native -I.. -o land_mask land_mask.cu && ./land_mask
 
-   A field t[level][j][i] has the same number of levels everywhere. Column (i, j) is water down to depth[j][i] levels, 0
-   on land. Below the water a row is 1 x = d, so the value there, here -999, stays, and does not affect the water above.
-   Rows are made in registers from the depth, so there are no arrays of matrices. Without sources a step of mixing keeps
-   the heat of each column, which the program checks. Exits with 0 if all is well, 3 without a GPU. */
+   A field t[level][j][i] has the same number of levels everywhere. The first depth[j][i] levels of column (i, j) are
+   water; on land there are none. Below the water a row is 1 x = d, so the value there, here -999, stays, and does not
+   affect the water above. Rows are made in registers from the depth, so no matrix is stored. Without sources a step of
+   mixing keeps the heat of each column, which the program checks. Exits with 0 if all is well, 3 without a GPU. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 
@@ -61,8 +61,10 @@ int main(void)
         double heat = 0, lost = 0;
         for (int level = 0; level < levels; level++) {
             const size_t at = (size_t)level * columns + column;
-            if (level >= depth[column]) changed += after[at] != dry;
-            else heat += before[at], lost += before[at] - after[at];
+            if (level >= depth[column])
+                changed += after[at] != dry;
+            else
+                heat += before[at], lost += before[at] - after[at];
         }
         if (depth[column] && !(fabs(lost) <= worst * heat)) worst = fabs(lost) / heat;
     }

@@ -18,7 +18,7 @@ static __device__ void solve_by_pcr(float a, float c, float *d, float (*shared)[
     if (rank == 0) a = 0;
     if (rank == W - 1) c = 0;
     for (int s = 1; s < W; s *= 2) {
-        /* If there is no such row, a lane takes its own: its coupling there is zero. */
+        /* Where no row is that far above or below, a lane takes its own, to which its coupling is zero. */
         int above = rank >= s ? lane - s : lane, below = rank + s < W ? lane + s : lane;
         __syncwarp(); /* the step before has been read */
         shared[0][lane] = a, shared[1][lane] = c, shared[2][lane] = *d;

@@ -6,9 +6,10 @@
 !     gcc -std=c11 -O3 -fopenmp -I. -c examples/from_fortran/kit.c
 !     gfortran -std=f2003 -O2 -fopenmp -o columns examples/from_fortran/columns.f90 kit.o && ./columns
 !
-! A field t(i, j, level) has the same number of levels everywhere. Column (i, j) is water down to depth(i, j) levels, 0
-! on land. Below the water a row is 1 x = d, so the value there stays, and does not affect the water above. Without
-! sources a step of mixing keeps the heat of each column. The program checks this, and solves one column alone to compare.
+! A field t(i, j, level) has the same number of levels everywhere. The first depth(i, j) levels of column (i, j) are
+! water; on land there are none. Below the water a row is 1 x = d, so the value there stays, and does not affect the
+! water above. Without sources a step of mixing keeps the heat of each column. The program checks this. To compare, it
+! solves one column alone, and all columns in bands.
 
 module triband
     use, intrinsic :: iso_c_binding
