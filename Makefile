@@ -558,19 +558,22 @@ codegen:
 # Most of nvcc's time goes into optimising and assembling. The short run compiles the examples only to PTX, without
 # optimising. It assembles only ASSEMBLED, which between them contain the inline PTX of the headers, and leaves out
 # ALIKE, most of whose kernels are in other examples too. The long run compiles the examples except ALIKE as users do,
-# for the newest architecture. It compiles to PTX all examples for the oldest architecture, and, for the newest, ALIKE
-# and the tests. A machine with a GPU compiles everything for that GPU instead.
+# for the newest architecture. It compiles to PTX all examples for the oldest architecture, and, for the newest, ALIKE,
+# the tests and the benchmarks (those that include cusparse.h where the toolkit has it). A machine with a GPU compiles everything for that GPU instead.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 NEWEST = $(lastword $(ARCHS))
 AS_PTX = $(NVCC) -arch=compute_$(1) -Xcicc -O0 $(NVCCFLAGS) -ptx -o $@ $<
 AS_OBJECT = $(NVCC) -gencode arch=compute_$(NEWEST),code=sm_$(NEWEST) $(NVCCFLAGS) -c -o $@ $<
 
+TOOLKIT := $(dir $(patsubst %/,%,$(dir $(shell readlink -f $(NVCC)))))
+GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
 ALIKE := %_timing bs4d bs3d_gpus adi3d_heston_hw batch_graph bs1d_dividend bs3d_american adi3d_basket
 ASSEMBLED := first_kernel batch transposes bs3d_price
 nvcc: $(patsubst %,build/nvcc/%.ptx,$(filter-out $(ALIKE) $(ASSEMBLED),$(CU_EXAMPLES))) $(ASSEMBLED:%=build/nvcc/%.o)
 nvcc-all: $(patsubst %,build/nvcc/%.o,$(filter-out $(ALIKE),$(CU_EXAMPLES))) build/from_c \
     $(CU_EXAMPLES:%=build/nvcc/oldest/%.ptx) \
-    $(patsubst %,build/nvcc/%.ptx,$(filter $(ALIKE),$(CU_EXAMPLES)) $(filter $(ONE_OF_EACH),$(GPU_TESTS)))
+    $(patsubst %,build/nvcc/%.ptx,$(filter $(ALIKE),$(CU_EXAMPLES)) $(filter $(ONE_OF_EACH),$(GPU_TESTS))) \
+    $(patsubst %,build/nvcc/bench/%.ptx,$(filter-out $(if $(wildcard $(TOOLKIT)include/cusparse.h),,batch solve),$(GPU_BENCHES)))
 nvcc nvcc-all:
 	$(call run,$(call one,$(words $^),0,0))
 
@@ -583,6 +586,10 @@ build/nvcc/oldest/%.ptx: examples/%.cu $(KIT)
 	$(call AS_PTX,$(firstword $(ARCHS)))
 
 build/nvcc/%.ptx: examples/%.cu $(KIT)
+	@mkdir -p $(@D)
+	$(call AS_PTX,$(NEWEST))
+
+build/nvcc/bench/%.ptx: bench/%.cu $(KIT)
 	@mkdir -p $(@D)
 	$(call AS_PTX,$(NEWEST))
 
@@ -601,7 +608,6 @@ build/nvcc/from_c/library.o: examples/from_c/library.cu $(KIT)
 	@mkdir -p $(@D)
 	$(NVCC) $(if $(GPU),-O3 -arch=native,-gencode arch=compute_$(NEWEST),code=sm_$(NEWEST)) $(NVCCFLAGS) -c -o $@ $<
 
-TOOLKIT := $(dir $(patsubst %/,%,$(dir $(shell readlink -f $(NVCC)))))
 NVRTC := $(firstword $(wildcard $(TOOLKIT)lib64/libnvrtc.so $(TOOLKIT)targets/*/lib/libnvrtc.so))
 ifeq ($(NVRTC),)
 nvrtc:
@@ -669,7 +675,6 @@ $(1)-$(2): build/gpu/$(2)
 endef
 $(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(tool),$(test)))))
 
-GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
 # Results go to build/results; those that the pages show are kept in docs/results.
 gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc build/locvol_timing build/adi2d_heston \
     build/bs3d_timing build/bs4d build/batch $(foreach module,$(PYTHON_MODULES),$(PYTHON_$(module)))
