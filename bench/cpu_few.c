@@ -79,6 +79,15 @@ static cpu_avx_lines planes(long long n, long long systems)
     return lines;
 }
 
+/* Groups of systems that can be cut: contiguous and interleaved ones, with an element between groups. */
+static const struct {
+    const char *layout;
+    cpu_avx_lines lines;
+} grouped[] = {{"contiguous_groups", {2500, 1, 2, 2500, 16, 2 * 2500 + 1}},
+               {"contiguous_groups", {20000, 1, 4, 20000, 16, 4 * 20000 + 1}},
+               {"interleaved_groups", {20000, 5, 5, 1, 16, 5 * 20000 + 1}},
+               {"interleaved_groups", {100000, 64, 64, 1, 4, 64 * 100000 + 1}}};
+
 int main(int argc, char **argv)
 {
     static const int rows[] = {32, 100, 137, 1000, 10000, 100000, 1000000, 10000000};
@@ -99,6 +108,11 @@ int main(int argc, char **argv)
                     measure_f32(layout[l], &lines[l], threads);
                     measure_f64(layout[l], &lines[l], threads);
                 }
+        }
+    for (size_t i = 0; i < sizeof grouped / sizeof *grouped; i++)
+        for (int threads = 1; threads <= 2; threads++) {
+            measure_f32(grouped[i].layout, &grouped[i].lines, threads);
+            measure_f64(grouped[i].layout, &grouped[i].lines, threads);
         }
     return orders_close();
 }

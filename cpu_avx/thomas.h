@@ -72,7 +72,8 @@ CPU_AVX_API int cpu_avx_p_group_by_group(const cpu_avx_lines *all, int threads, 
     *one = *all;
     one->groups = 1;
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(one, threads, CPU_AVX_SIZE);
-    return all->groups > 1 && cut.count && (cut.per_lane || 256 * all->n > CPU_AVX_P_APART_BYTES) &&
+    const long long narrowest = 2 * 128 * all->n; /* bytes of the narrowest tile's store, c and d */
+    return all->groups > 1 && cut.count && (cut.per_lane || narrowest > CPU_AVX_P_APART_BYTES) &&
            cpu_avx_p_worth(one, threads) == threads;
 }
 
