@@ -21,7 +21,7 @@
    compiles only what it calls:
      bs1d_explicit1   a block per option, a thread per point; neighbours through shared memory
      bs1d_explicit2   a warp per option, rows in registers; neighbours by shuffle
-     bs1d_explicit3   composes time steps into one wide stencil, which equals them to within rounding: less work. For
+     bs1d_explicit3   composes time steps into one wide stencil: less work, the same values to within rounding. For
                       American and upwinded options it does what explicit2 does
      bs1d_implicit1   builds the matrix in each step, as if it depended on time, and solves by the hybrid
      bs1d_implicit2   the same for the increment: accurate in single precision
@@ -29,10 +29,10 @@
                       the time of implicit1
      bs1d_implicit4   takes only the PCR steps that matter; on 256 points BS1D_INCREMENT makes it take 1.2 to 1.6 times
                       as long
-   In the implicit rungs too a warp prices an option, with these exceptions. On grids of up to 256 points two options
-   share a warp: in single precision in implicit3 and implicit4, in double precision in all implicit rungs except
-   implicit4 with BS1D_INCREMENT. American and upwinded options do not share a warp, nor do those whose last row takes
-   its drift from the old values. In double precision two warps share an option of more than 512 points, also in
+   In the implicit rungs a warp prices an option, as in explicit2, with these exceptions. On grids of up to 256 points
+   two options share a warp: in single precision in implicit3 and implicit4, in double precision in all implicit rungs
+   except implicit4 with BS1D_INCREMENT. American and upwinded options do not share a warp, nor do those whose last row
+   takes its drift from the old values. In double precision two warps share an option of more than 512 points, also in
    explicit2 and explicit3. The two communicate through shared memory, with barriers. In implicit rungs they do not
    factor the matrix: implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what
    implicit2 does.

@@ -291,7 +291,7 @@ TB_D int trid_warp_rank(int lanes)
 /* Returns n, and tells the compiler that it is the same in all lanes. Otherwise the compiler guards every shuffle of a
    loop that runs n times against lanes that have left the loop.
    Lanes    all 32 of the warp, with the same n
-   Cost     one warp reduction from compute capability 8.0 on; before, the function only returns n */
+   Cost     one warp reduction from compute capability 8.0 on; none below */
 TB_D int trid_warp_uniform(int n)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -1032,8 +1032,8 @@ TB_D void trid_warp_expand(int k, int lanes, const tb_real *a, const tb_real *c,
             may have begun in another lane, the system's last row. trid_warp_status combines the lanes' results into the
             system's status.
    Cost     (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shuffles
-   Error    the residual follows 4 + 1 / (2 k^2.5 (dominance - 1)) unit roundoffs, where dominance is the least
-            |b| / (|a| + |c|): see Stability above. NaN and inf stay in their own system. */
+   Error    the residual follows 4 + 1 / (2 k^2.5 (dominance - 1)) unit roundoffs: see Stability above. NaN and
+            inf stay in their own system. */
 TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
     int status = trid_warp_reduce(k, lanes, n, a, b, c, d);
@@ -1228,7 +1228,7 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    Rows live in registers. A thread gets at most 65536 / (threads of the block) registers, and never more than 255.
    Without __launch_bounds__(threads) a large block may fail to launch. The table gives a k, not always the largest,
    that needs no spills in kernels that only load, solve and store k rows a thread (ptxas of CUDA 13.0 for sm_90). If
-   they test each row against n, some spill a few words:
+   they test each row against n, some spill a few words.
                                        256 threads   512 threads   1024 threads
        trid_block_hybrid          f32      k = 32        k = 28         k = 11
                                   f64          16            13              5

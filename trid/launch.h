@@ -366,9 +366,9 @@ static inline int trid_best_pieces(int planes, long long blocks, int slots, int 
     return best;
 }
 
-/* Allows a kernel as much dynamic shared memory as the current device has for a block besides the kernel's static
-   memory. This amount is the same for all launches, so host threads that need different amounts do not disturb each
-   other.
+/* Allows a kernel the most dynamic shared memory that the current device can give a block: all that the kernel's
+   static memory leaves. This amount is the same for all launches, so host threads that need different amounts do not
+   disturb each other.
    Returns  cudaSuccess, or the runtime's error
    Cost     three calls to the runtime, four the first time */
 template <class... parameters>
@@ -390,7 +390,7 @@ static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 }
 
 /* Returns the compute capability, times 10, that the kernel was compiled for; 0 if the runtime fails. It may be lower
-   than the device's: the driver also compiles PTX of older ones.
+   than the device's: the driver also compiles PTX for older devices.
    Cost     a call to the runtime, under the emulator two */
 template <class... parameters>
 static inline int trid_compiled_for(void (*kernel)(parameters...))

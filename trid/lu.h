@@ -65,8 +65,8 @@ enum {
    `systems` rings is ring[e * systems]. The enum names its elements: `first`, `second`, `last`, `own`, `middle` and
    `times`. s is `last` * (`own` - `first` * x[0] - `second` * x[n-2]), where x is the solution for s = 0 and `own` is
    d[n-1]. Let y be the result of the first recurrence ("periodic systems" below), and Y the y above the partition that
-   holds row n-2: in trid_block_interleaved_ring_solve, y[n-2] is `middle` + `times` * Y. Before a ring is opened,
-   `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
+   holds row n-2. Then trid_block_interleaved_ring_solve computes y[n-2] as `middle` + `times` * Y. Before a ring is
+   opened, `last` may be b[n-1], and `middle` is the direct effect of s on x[n-2]: -u[n-2], or 1 if n is 1. */
 enum {
     TRID_RING_FIRST,
     TRID_RING_SECOND,
@@ -91,7 +91,7 @@ enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLE
 enum { TRID_P_MOST_SIDES = 4 }; /* the most right-hand sides of trid_warp_lu_solve_precomputed */
 
 /* A lane's numbers for a ring: those that it keeps for each of the two recurrences, the second ones from TRID_P_UP on;
-   the gain, the factor with which the y above the lane's partition enters the partition's first x; and the y above the
+   the gain (the factor with which the y above the lane's partition enters the partition's first x); and the y above the
    partition and the x below it, for s = 1 and d = 0. */
 enum {
     TRID_P_GAIN = 7,
@@ -1033,8 +1033,7 @@ TB_D void trid_warp_ring_solve(int k, int lanes, int n, const tb_real *l, const 
     trid_p_ring_expand(k, l, u, q[0], q[1], d);
 }
 
-/* Returns the slot of partition e among those that a lane takes. Thread t < systems * group, group = min(parts, 32),
-   takes parts / group partitions of system t / group, from number parts / group * (t % group) on. */
+/* Returns the slot of partition e among those that this thread takes ("Interleaved systems" above). */
 TB_D int trid_p_lane_slot(int systems, int parts, int e)
 {
     const int group = parts < 32 ? parts : 32, thread = trid_block_thread();

@@ -125,8 +125,8 @@ TB_HD void trid_p_border(const tb_real *u, const tb_real *v, tb_real *border)
 
 /* Reduces k rows to two, for any nonsingular matrix. x[1] .. x[k-2] occur in no other rows and are eliminated with
    pivoting. The rows are those of trid_lane_reduce, with l = x[-1] above the partition and y = x[k] below it. The
-   partition will be joined to a neighbour. p and q are the unknowns on the two sides of that boundary, u and v those at
-   the partition's other end:
+   partition will be joined to a neighbour. p and q are the unknowns on the two sides of the boundary with it, u and v
+   those at the partition's other end:
                                                p        q        u        v
        below = 1: the neighbour is above       l        x[0]     x[k-1]   y
        below = 0: it is below or missing       x[k-1]   y        l        x[0]

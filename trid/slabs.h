@@ -124,9 +124,9 @@ TB_HD int trid_lane_interface_close(const tb_real *e, tb_real *a, tb_real *c, tb
     return trid_bad_pivot(r) ? 1 : finite ? 0 : 2;
 }
 
-/* Computes w, the last row of the inverse of the matrix of rows 1 .. n-1; the coupling of x[n-1] to x[0]; and how many
-   rows, from the last one up, w reaches. If a and c are exchanged and the stride is negative, w is the first row of the
-   inverse of the matrix of rows 0 .. n-2.
+/* Computes w, the last row of the inverse of the matrix of rows 1 .. n-1; the coupling of x[n-1] to x[0]; and *reach,
+   which trid_lane_interface_factor describes. If a and c are exchanged and the stride is negative, w is the first row
+   of the inverse of the matrix of rows 0 .. n-2.
    Returns  0, or the number of the first bad pivot, counted from 1 in the order of elimination */
 TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *w,
                                    long long stride, tb_real *coupling, int *reach)
