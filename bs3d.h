@@ -15,11 +15,11 @@
        if (status != BS3D_OK) fprintf(stderr, "%s\n", bs3d_status_string(status)), exit(1);
 
    The model: axis m has the points S_m = i_m top_m / (points_m - 1); dt = maturity / steps. Differences are central.
-   At the last point of an axis, L omits the second difference along the axis and the cross differences that involve it.
-   Cross differences use seven points along the diagonal of the correlation's sign if that is stable for all pairs (L
-   then has 13 points), and otherwise the four corners (19 points). An explicit step is u += L u. An implicit step
-   solves A_x A_y A_z (u' - u) = L u with A_m = I - L_m, where L_m is the part of L along axis m; A_x also takes the
-   discount. The last row of A_m omits its drift where the row would otherwise not be diagonally dominant
+   At the last point of an axis, L omits the second difference along the axis and the cross differences with it. Cross
+   differences use seven points along one diagonal, which the correlation's sign selects, if that is stable for all
+   pairs (L then has 13 points), and otherwise the four corners (19 points). An explicit step is u += L u. An implicit
+   step solves A_x A_y A_z (u' - u) = L u with A_m = I - L_m, where L_m is the part of L along axis m; A_x also takes
+   the discount. The last row of A_m omits its drift where the row would otherwise not be diagonally dominant
    (docs/bs3d.md). With BS3D_AMERICAN each step ends with u = max(u, payoff).
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate: values may be
@@ -42,11 +42,11 @@
      bs3d_implicit3   2   one sweep per step. Rows lie along x and y alternately, and sweeps go upward and downward
                           alternately. It stores half-solved values, and u itself only at the end. It calls implicit2
                           instead for American options, for more than 512 points in x or y, for more than 256 points
-                          there without clusters (these need compute capability 9.0, code compiled for it, and CUDA
-                          12.1), and with too little shared memory per block: 1024 points in z need 108 KiB in
-                          single and 165 KiB in double precision. Devices of compute capability 7.5, 8.6, 8.9 and 12.x
-                          have too little for any size, those of 8.0 and 8.7 in double precision for more than 872
-                          points in z
+                          there without clusters, and with too little shared memory per block. Clusters need compute
+                          capability 9.0, code compiled for it, and CUDA 12.1. 1024 points in z need 108 KiB of shared
+                          memory in single and 165 KiB in double precision. Devices of compute capability 7.5, 8.6, 8.9
+                          and 12.x have too little for any size; in double precision those of 8.0 and 8.7 have too
+                          little for more than 872 points in z
    The rungs are templates that are called like functions: a program compiles only those that it calls. A payoff of your
    own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
@@ -101,8 +101,8 @@
               (BS3D_LAUNCH_FAILED) with more than 256 points in y. In double precision it is also too small with more
               than 256 points in x if there are more than 328 in z.
 
-   An option, defined before the header is included:
-     BS3D_NO_LAUNCHES   leaves out kernels and launch functions; the rest compiles in an instant. */
+   A macro, defined before the header is included:
+     BS3D_NO_LAUNCHES   leaves out kernels and launch functions. */
 
 #ifndef BS3D_H
 #define BS3D_H
@@ -117,7 +117,7 @@
 #define BS3D_NO_LAUNCHES
 #endif
 
-/* The payoff, here of a call with strike K; 0, no payoff, is refused. */
+/* The payoffs, written for a call with strike K. 0 is refused: it is no payoff. */
 enum {
     BS3D_ASSET = 1,  /* on the first asset: S1 - K */
     BS3D_GEOMETRIC,  /* on the geometric average: (S1 S2 S3)^(1/3) - K */

@@ -76,8 +76,9 @@ __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) TRID_KERNEL
 
 /* Prices a batch of options on grids of `points` points each. (It is a template so that a program compiles only what it
    calls; call it like any function.)
-   Needs    option, result, grid in device memory; grid null, or options * points elements: on entry the start
-            values of the options with BS1D_GIVEN (which need it), in the end the final values of all options
+   Needs    option, result and grid in device memory. grid has options * points elements: on entry the values at
+            maturity of the options with BS1D_GIVEN, at the end today's values of all options. It may be null if no
+            option has BS1D_GIVEN
    Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0, or option or result null with options > 0; BS1D_BAD_SIZE: points
             outside 64 .. 1024; BS1D_LAUNCH_FAILED: the runtime refused a launch. If a single option fails, its result's
             status says why, and the result's numbers are NaN; if that status is negative, the option's row of the grid

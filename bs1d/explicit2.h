@@ -1,4 +1,4 @@
-/* explicit2.h - a room of bs1d.h: a warp per option (in double precision two, for more than 512 points), rows in
+/* explicit2.h - a room of bs1d.h: a warp per option (in double precision two warps, for more than 512 points), rows in
    registers; neighbours by shuffle.
    MIT licence, see LICENSE. */
 
@@ -17,9 +17,9 @@
 #else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], where x is u with its neighbours; then
-   raises u to `floor`, unless that is null. In double precision the function goes from point to point of x: every
-   second one of the lane first, then the others, then the two neighbours. Consecutive multiply-adds then share a point,
-   which saves a read of the register file. */
+   raises u to `floor`, unless that is null. In double precision the function goes from point to point of x: first every
+   second one of the lane's own points, then its other points, then the two neighbours. Consecutive multiply-adds then
+   share a point, which saves a read of the register file. */
 TB_D void bs1d_p_explicit_step(int k, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *floor,
                                const tb_real *x, tb_real *u)
 {

@@ -57,8 +57,8 @@ TB_HD constexpr int bs1d_p_threads(int lanes)
 }
 
 /* Returns how many elements of shared memory a group has, except in explicit1. The greeks take 4, at the end of a
-   kernel. In the steps only groups of two warps need shared memory: implicit ones TRID_BLOCK_HYBRID_LEN for the solver
-   and 8 behind it for the halo, explicit ones at most 16 for the halo. */
+   kernel. In the steps only groups of two warps need shared memory: at most 16 elements for the halo in explicit
+   kernels; in implicit kernels TRID_BLOCK_HYBRID_LEN for the solver, followed by 8 for the halo. */
 TB_HD constexpr int bs1d_p_shared(int lanes)
 {
     return lanes > 32 ? 208 : 8;
@@ -180,11 +180,11 @@ TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, t
    Needs    k and lanes as literals; row k l + i in u[i] of lane l; all fields of o except maturity and steps (of the
             flags it reads BS1D_AMERICAN and BS1D_PUT); result: null for a group without an option
    Lanes    as bs1d_warp_explicit2
-   Leaves   *result, written by the group's first lane
+   Leaves   *result, written by the group's first lane. If a number is infinite or NaN, the status is
+            BS1D_NOT_FINITE, and all four numbers are NaN
    Shared   4 elements for the group; call __syncthreads() or __syncwarp() before another use
    Cost     k comparisons, and about 150 double operations in one lane
-   Error    an error of u enters the price unchanged, delta divided by the spacing, and gamma divided by its square.
-            Status BS1D_NOT_FINITE and four NaN if a result is infinite or NaN */
+   Error    an error of u enters the price unchanged, delta divided by the spacing, and gamma divided by its square */
 TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb_real *u, bs1d_result *result,
                            tb_real *shared)
 {

@@ -36,9 +36,8 @@ typedef struct {
     tb_real *shared;  /* lanes = 64: 192 elements for the solver, 8 for the halo */
 } bs1d_p_step_data;
 
-/* Builds rows of I - size A in the working precision, as time-dependent coefficients would require in each step. Rows
-   from `points` on are copies of row 0, which has no couplings. `special`, a literal, says whether there may be
-   upwinding. */
+/* Builds rows of I - size A in the working precision. Rows from `points` on are copies of row 0, which has no
+   couplings. `special`, a literal, says whether there may be upwinding. */
 TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real *b, tb_real *c)
 {
     TB_UNROLL
@@ -54,7 +53,7 @@ TB_D void bs1d_p_matrix_now(bs1d_p_step_data s, int special, tb_real *a, tb_real
 }
 
 /* Computes g = size A u or, for Crank-Nicolson, twice that, from the a and c of I - size A. Takes differences of
-   neighbours, as single precision requires. */
+   neighbours first, for accuracy in single precision. */
 TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_real *a, const tb_real *c,
                            const tb_real *u, tb_real *g)
 {
@@ -66,10 +65,10 @@ TB_D void bs1d_p_increment(bs1d_p_step_data s, int crank, int call, const tb_rea
         g[i] = times * (a[i] * (x[i + 1] - x[i]) - c[i] * (x[i + 2] - x[i + 1]) - s.discount * x[i + 1]);
 }
 
-/* Solves M y = u with M = I - size A or, for the increment, M y = size A u (Crank-Nicolson, size = 1/2: M y = A u). A
-   multiplier, unless null, is added to the right-hand side, halved if y is the value in the middle of a Crank-Nicolson
-   step. Steps of special options pass a multiplier; only they can have upwinding or a last row of M without its drift.
-   The function builds the rows of M if there is no factored matrix, and for the increment. */
+/* Solves M y = u with M = I - size A or, for the increment, M y = size A u (Crank-Nicolson, size = 1/2: M y = A u).
+   Adds the multiplier, unless null, to the right-hand side; half of it if y is the value in the middle of a
+   Crank-Nicolson step. Only special options pass a multiplier, and only they can have upwinding or a last row of M
+   without its drift. The function builds the rows of M if there is no factored matrix, and for the increment. */
 TB_D void bs1d_p_step_solve(bs1d_p_step_data s, int increment, int crank, int call, const tb_real *multiplier,
                             const tb_real *u, tb_real *y)
 {
@@ -99,7 +98,7 @@ TB_D void bs1d_p_step_solve(bs1d_p_step_data s, int increment, int crank, int ca
         }
     }
     if (s.lanes > 32) {
-        __syncthreads(); /* the previous solve has been read */
+        __syncthreads(); /* all threads have read the shared memory of the previous solve */
         trid_block_hybrid(s.k, s.k * s.lanes, a, b, c, y, s.shared);
     } else if (s.f) {
         trid_warp_solve(s.k, s.lanes, s.k * s.lanes, s.pcr_steps, s.f, y);
@@ -288,9 +287,9 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 #endif
 }
 
-/* Prices the special options, or the others: in rung 4 those without BS1D_INCREMENT, in rung 5 those with it. (Rung 5
-   is rung 4 in increments.) The kernels for the others, except that of rung 5, also report the options that bs1d_p_load
-   finds bad. Each kernel reports those of its own options whose matrix is not diagonally dominant. */
+/* Prices the special options, or the others: in rung 4 those without BS1D_INCREMENT, in rung 5 those with it. Where
+   `special` is 0, the kernel also reports the options that bs1d_p_load finds bad, except in rung 5. Each kernel reports
+   those of its own options whose matrix is not diagonally dominant. */
 template <int rung, int special, int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k)) TRID_KERNEL
     void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)

@@ -54,7 +54,7 @@ TB_HD tb_real bs1d_p_max(tb_real x, tb_real y)
 }
 
 /* Computes an option's model.
-   Returns  the option's status by the checks that all rungs make; callers check stability or dominance, and
+   Returns  the option's status after the checks that all rungs make; callers check stability or dominance, and
             BS1D_GIVEN */
 TB_HD int bs1d_p_model(bs1d_option o, int points, bs1d_model *m)
 {

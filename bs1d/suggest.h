@@ -66,11 +66,11 @@ TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
     return high;
 }
 
-/* Returns the absolute value of the leading error, divided by ds^2, of a European price on points that are ds apart, at
-   the spot times exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to
-   the equation; the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the term of the differences is
-   exp(-2x) times a polynomial in d/dx, and that polynomial commutes with the equation. So the averaged payoff
-   contributes a normal density, and the differences contribute an integral over time. */
+/* Returns |e| / ds^2, where e is the leading error of a European price on points that are ds apart, at the spot times
+   exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the equation;
+   the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the term of the differences is exp(-2x) times a
+   polynomial in d/dx, and that polynomial commutes with the equation. So the averaged payoff contributes a normal
+   density, and the differences contribute an integral over time. */
 TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
 {
     const int times = 16;
@@ -87,16 +87,15 @@ TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
     return fabs(sum) * exp(-(double)o->rate * t) / (24 * strike * sqrt(2 * 3.14159265358979323846 * v));
 }
 
-/* Fills in the parameters of the method, as opposed to those of the contract, so that bs1d_implicit4 prices the option
-   to a tolerance (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
-   BS1D_INCREMENT, and the number of points. The points may be more, with the same top: a batch takes the largest
-   number that any of its options needs.
+/* Fills in the parameters of the method: top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and BS1D_INCREMENT,
+   and the number of points. With them bs1d_implicit4 prices the option to a tolerance (absolute, in the currency of the
+   spot). More points, with the same top, serve as well: a batch takes the largest number that any of its options needs.
    Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
             (BS1D_PUT, BS1D_AMERICAN) set
    Returns  BS1D_OK: the price is within the tolerance for options in the range tested: strike half to twice the spot,
             volatility 0.05 to 1, maturity 0.02 to 4 years, rate -0.02 to 0.12, dividend up to 0.1, tolerance 1e-5 to
-            1e-3 of the strike. Outside this range, a high tolerance or a drift that is large beside the volatility can
-            give an error above the tolerance.
+            1e-3 of the strike. Outside this range, a high tolerance or a drift that is large compared with the
+            volatility can give an error above the tolerance.
             BS1D_BAD_TOLERANCE: the tolerance needs over 1024 points, over 10^6 steps or more precision; the values
             filled in come as near as these limits allow. BS1D_BAD_ARGUMENT: a null pointer. BS1D_BAD_NUMBER: as
             bs1d_check, or a tolerance that is not positive or not finite. BS1D_BAD_SPOT: a negative spot
@@ -116,8 +115,8 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     if (status) return status;
     if (!(tolerance > 0) || !trid_finite_f64(tolerance)) return BS1D_BAD_NUMBER;
 
-    /* The error made at the top must travel back to the strike; the way there and back is as improbable as a move of
-       twice the distance. The scale stays finite, however small the tolerance. */
+    /* An error made at the top counts only if it travels back to the strike; the way there and back is as improbable as
+       a move of twice the distance. The scale stays finite, however small the tolerance. */
     double scale = fmin(fmax(strike / tolerance, 2), 1e300), high = spot > strike ? spot : strike;
     double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
     /* The spacing gets a third of the tolerance for its leading error. We take the largest of three values around the
@@ -128,8 +127,8 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     if (ds > 0.4 * strike * spread) ds = 0.4 * strike * spread;
     if (ds * drift > variance * strike) ds = variance * strike / drift;
     count = ceil(top / ds) + 1;
-    /* The steps get a quarter: we take their error as 0.2 (1 + far_off + far_off^2) strike spread / steps^2, where the
-       drift carries the kink far_off spreads away; six times that with early exercise. */
+    /* The steps get a quarter of the tolerance. We take their error as 0.2 (1 + far_off + far_off^2) strike spread /
+       steps^2, or six times that with early exercise. The drift carries the kink far_off spreads away. */
     double far_off = drift * years / spread;
     double of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far_off + far_off * far_off);
     steps = ceil(sqrt(4 * of_steps * strike * spread / tolerance));

@@ -1,7 +1,7 @@
 /* cut.h - a room of bs3d.h: how the third axis is cut into slabs, one for each GPU, and a slab into partitions.
    MIT licence, see LICENSE. */
 
-/* The parts of a slab: all of it, the outer part, for which its neighbours wait, and the rest. */
+/* The parts of a slab: all of it; the outer part, for which its neighbours wait; the rest. */
 enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 
 /* A cut of the third axis into slabs, and one of the slabs (bs3d_slab_cut). */
@@ -11,7 +11,7 @@ typedef struct {
     int below, above;  /* how many planes of slab - 1 and slab + 1 it copies: halo, or 0 at an end of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
-    int reach;        /* implicit: how many of a neighbour's partitions influence its own; 0: all of all slabs do */
+    int reach;        /* implicit: how many of a neighbour's partitions influence its own; 0: those of all slabs do */
     int reduced, own; /* implicit: partitions in its reduced systems; among them the index of its first own one */
 } bs3d_slab;
 
@@ -112,9 +112,10 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
    copies one plane, whatever `halo` is; `partitions` must be the same on all GPUs (bs3d_slab_partitions suggests it).
    Needs    in every slab at least 4 planes, and at least `halo` (explicit) or 4 * `partitions` (implicit); `halo` 1 to
             32 (explicit), `partitions` 1 to 8 (implicit)
-   Returns  BS3D_OK, or as bs3d_check, but with up to 1024 points per slab on the third axis. BS3D_BAD_ARGUMENT also
-            means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means `slabs` outside
-            1 .. 4096, that these needs are not met, or that more than 64 partitions all depend on each other
+   Returns  BS3D_OK, or as bs3d_check, except that the third axis may have up to 1024 points per slab.
+            BS3D_BAD_ARGUMENT also means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means
+            `slabs` outside 1 .. 4096, a need above that is not met, or more than 64 partitions that all depend on each
+            other
    Cost     a check of the problem; for an implicit march also tens of operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)

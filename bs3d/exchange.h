@@ -8,13 +8,14 @@ typedef struct {
     cudaStream_t inner;    /* the inner part; since it is not urgent, create this stream with a lower priority than the
                               others */
     cudaStream_t transfer; /* messages */
-    cudaEvent_t event;     /* orders the streams; a wait follows each record at once, so the exchange may use it, too */
+    cudaEvent_t event;     /* orders the streams. The march makes a stream wait right after each record, so the exchange
+                              may use the event, too */
 } bs3d_rank;
 
 /* The caller's functions that carry messages from rank to rank. Each receives `context`, and returns 0 or a status of
-   its own, which the march's function returns at once unless it has failed before. A step that sends messages calls
-   begin, then message for each of them, then end. It calls arrive once all work that can overlap the transfers is
-   enqueued. */
+   its own. If that is not 0, the march's function returns it at once, unless it has an earlier error to return. A step
+   that sends messages calls begin, then message for each of them, then end. It calls arrive once all work that can
+   overlap the transfers is enqueued. */
 typedef struct {
     void *context;
     int (*begin)(void *context); /* may be null, like end, arrive and sum */
@@ -23,7 +24,7 @@ typedef struct {
        host in arrive. */
     int (*message)(void *context, const bs3d_rank *r, int peer, int n, const bs3d_message *m);
     int (*end)(void *context);
-    int (*arrive)(void *context); /* after it, messages have arrived when the work in r->transfer is done */
+    int (*arrive)(void *context); /* after it, messages have arrived once the work in r->transfer is done */
     /* Replaces each number by its sum over all processes. Null: this process holds all ranks. */
     int (*sum)(void *context, double *numbers, int count);
 } bs3d_exchange;

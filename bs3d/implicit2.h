@@ -22,8 +22,7 @@ TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const t
     trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
 }
 
-/* Computes L u with one warp: when plane k of u has arrived, L u of plane k-1 goes to shared memory. bs3d_p_sweep
-   marches in the same way. */
+/* Computes L u with one warp: when plane k of u has arrived, L u of plane k-1 goes to shared memory. */
 template <int form, int halves>
 TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, int warp,
                                 const bs3d_p_stretch *s, bs3d_p_ring<bs3d_p_up<halves>> *ring)

@@ -131,7 +131,8 @@ TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pa
 }
 
 /* Returns whether, at all corners of the spot's cell, the payoff is positive and the value equals it to within the
-   rounding of the strike and of the payoff, which may be much larger. v: the 4x4x4 values around the spot. */
+   rounding of strike and payoff. (The payoff may be much larger than the strike.) v: the 4x4x4 values around the
+   spot. */
 TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 {
     const double rounding = sizeof(tb_real) == 4 ? 1e-6 : 1e-14;

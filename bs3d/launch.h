@@ -7,7 +7,7 @@ enum {
     BS3D_P_MOST_PREFETCH = 3,  /* planes that implicit2's downward sweep prefetches, if shared memory allows */
     BS3D_P_PREFETCH = 3,       /* planes that implicit3 prefetches */
     BS3D_P_PLANE_WEIGHTS = 12, /* room for the numbers that a sweep keeps for a plane */
-    BS3D_P_MARGIN = 4,         /* rows before and after those of the job; beyond the grid they are zeros */
+    BS3D_P_MARGIN = 4,         /* rows before and after those in use; beyond the grid they are zeros */
     BS3D_P_ROW_TABLE = 1096,   /* rows in the table of an axis: 1024, halos of 32 on each side, margins */
     BS3D_P_PARTITIONS = 8,     /* the most partitions of a z system in one slab */
     /* Offsets in the tables: rows of the axes, factors of their matrices, numbers of PCR or scan steps in x and y. */
