@@ -16,8 +16,8 @@
    The names listed below, except cpu_avx_lines and those of the first group, end in _f32 (float) or _f64 (double).
    Functions of vector scope exist for each instruction set, whose name stands before the precision
    (cpu_avx_fma_avx512_f32). They are inlined, so a function that calls them must carry the set's attribute, such as
-   CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). Definitions have the names below, without suffixes. The list also
-   gives their rooms in cpu_avx/: the contract of cpu_avx_thomas_f32 is above cpu_avx_thomas in cpu_avx/thomas.h.
+   CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). The list also gives the rooms in cpu_avx/, where names have no
+   suffix: the contract of cpu_avx_thomas_f32 is above cpu_avx_thomas in cpu_avx/thomas.h.
    A vector has `lanes` lanes: 4 (plain C, NEON), 8 (AVX, AVX2) or 16 (AVX-512) in single precision, half as many in
    double precision. It is the compiler's own type: v[l] is lane l, and + - * / work on all lanes.
 
@@ -193,11 +193,11 @@
 #endif
 
 /* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve, cpu_avx_hybrid and cpu_avx_grid_explicit2 store results of at
-   least this size past the caches if their alignment allows it; cpu_avx_grid_implicit2 stores v so, never u. If x is d,
-   cpu_avx_thomas and cpu_avx_solve do so only if interleaved rows are far apart, and cpu_avx_hybrid only where it does
-   what cpu_avx_thomas does. Systems that are gathered or solved without the set's vectors are never stored so, nor are
-   batches of few or very long interleaved systems, unless they are cut (cpu_avx_p_thomas_plan). If this size is too
-   small, results that would have stayed in the last-level cache must be read from memory.
+   least this size past the caches if their alignment allows it; cpu_avx_grid_implicit2 does so with v, never with u. If
+   x is d, cpu_avx_thomas and cpu_avx_solve do so only if interleaved rows are far apart, and cpu_avx_hybrid only where
+   it does what cpu_avx_thomas does. They never do so with systems that are gathered or solved without the set's
+   vectors, nor with batches of few or very long interleaved systems, unless these are cut (cpu_avx_p_thomas_plan). If
+   this size is too small, results that would have stayed in the last-level cache must be read from memory.
    CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 keeps six planes of a block of rows in this many bytes of a thread's own
    cache. If this size is too large, the planes come from a more distant cache. If it is too small, many rows at the
    edges of blocks are computed twice. */
@@ -225,8 +225,7 @@
      CPU_AVX_OWN(smooth)    is a name of the user's own: smooth_avx2_f32
      CPU_AVX_HERE           is the set's attribute, which every function that uses CPU_AVX(...) must carry
    and
-     CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    calls the function for isa; "result =" may be empty
-   Overloading could not tell AVX from AVX2: both use the vector __m256. */
+     CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    calls the function for isa; "result =" may be empty */
 #define CPU_AVX(stem) CPU_AVX_P_NAME(cpu_avx_##stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_OWN(stem) CPU_AVX_P_NAME(stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_HERE CPU_AVX_P_JOIN(CPU_AVX_TARGET, _, CPU_AVX_SET)

@@ -4,8 +4,9 @@
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
 /* The table of shapes, chosen by measurement (docs/bs3d_notes.md): the rows of each kind of block, and how many blocks
-   of that kind should fit on a multiprocessor (of implicit2's upward blocks half as many if rows have two halves). A
-   lane's patch in planes.h and implicit2.h has columns x rows points. one_sweep_rows is a multiple of BS3D_P_V. */
+   of that kind should fit on a multiprocessor. If rows have two halves, half as many of implicit2's upward blocks
+   should. A lane's patch in planes.h and implicit2.h has columns x rows points. one_sweep_rows is a multiple of
+   BS3D_P_V. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* bs3d_p_sweep */
@@ -26,9 +27,9 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
                          : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
 }
 
-/* Returns how many bytes of shared memory a block needs in a sweep over nz planes in *partitions partitions: `elements`
-   elements, and BS3D_P_PLANE_WEIGHTS for each plane of a partition and for each of `more` - 1 further planes. Raises
-   *partitions, up to `most`, until the device's shared memory suffices. Returns 0 if it never does. */
+/* Returns the bytes of shared memory that a block needs in a sweep over nz planes, cut into *partitions partitions:
+   `elements` elements, and BS3D_P_PLANE_WEIGHTS for each plane of a partition and for each of `more` - 1 further
+   planes. Raises *partitions, up to `most`, until the device's shared memory suffices. Returns 0 if it never does. */
 TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
 {
     const size_t limit = (size_t)trid_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -47,7 +48,7 @@ typedef struct {
     bs3d_problem problem;
     bs3d_p_plan plan; /* for the planes of the job */
     bs3d_pairs pairs;
-    int form, shift; /* shift: the number in the grid of the job's first plane */
+    int form, shift; /* shift: the grid's plane with which the job begins */
     tb_real *u, *v, *tables, *interfaces, *rest;
     cudaStream_t stream;
     int status; /* once it is not BS3D_OK, nothing more is launched */
@@ -72,8 +73,7 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 
 /* ---- loads and stores that kernels share ------------------------------------------------------------------------- */
 
-/* Loads points of a row as vectors (and bs3d_p_store stores them); in memory, successive vectors are `apart` vectors
-   apart. */
+/* Loads points of a row, which fill every `apart`-th vector in memory. bs3d_p_store stores them. */
 template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
@@ -131,9 +131,9 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
     }
 }
 
-/* Sets u to the payoff, unless that is BS3D_GIVEN, and u and v to 0 beyond the end of each row; with `later`, sets u to
-   the larger of u and the payoff instead. The first plane in memory is plane `shift` of the grid. Each block takes a
-   row. */
+/* Sets u to the payoff, unless that is BS3D_GIVEN, and sets u and v to 0 beyond the end of each row. With `later` it
+   only sets u to the larger of u and the payoff. The first plane in memory is plane `shift` of the grid. Each block
+   takes a row. */
 template <int later>
 TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, tb_real *u, tb_real *v)
 {
@@ -254,7 +254,7 @@ static void bs3d_p_start(bs3d_p_job *job, tb_real *from, tb_real *to)
     bs3d_p_launch_payoff<0>(job, from, to);
 }
 
-/* If the option is American, raises the values of u that are below the payoff to the payoff, after a step. */
+/* After a step, sets u to the larger of u and the payoff if the option is American. */
 template <int unused>
 static void bs3d_p_may_exercise(bs3d_p_job *job, tb_real *u)
 {
@@ -274,8 +274,8 @@ static int bs3d_p_finish(bs3d_p_job *job, bs3d_result *result)
     return job->status;
 }
 
-/* A kernel that sweeps over all planes, or a span of them, from u to v. The weights in `pairs` determine whether it
-   computes L u or u + L u. */
+/* A kernel that sweeps over all planes, or a span of them, and computes v from u. The weights in `pairs` determine
+   whether v is L u or u + L u. */
 template <class... spans>
 using bs3d_p_sweep_kernel = void (*)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
                                      spans...);

@@ -1,17 +1,17 @@
 /* matrix.h - a room of bs3d.h: the rows of the matrices A_x, A_y and A_z, and their factors.
    MIT licence, see LICENSE. */
 
-/* Returns the number of warps of a block in the kernels for x alone, of implicit1 and implicit2. */
+/* Returns the number of warps of a block in the kernels of implicit1 and implicit2 that solve only x. */
 TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 {
     return per_lane <= 8 ? 8 : 4;
 }
 
 /* For each half h of a row, the table of x holds n elements of each lane; element e is at
-   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. For implicit2's upward sweep n is BS3D_P_HALF: factors, the points'
-   couplings to the other half's unknown at the seam, the numbers of bs3d_p_factor_seam. For implicit2's kernel for x
-   alone and for implicit3 n is bs3d_p_row_factors: l, u, r, the numbers of trid_warp_lu_precompute and of
-   bs3d_p_factor_seam. implicit3 has such a table for y too, at BS3D_P_Y_FACTORS. */
+   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. implicit2's upward sweep has n = BS3D_P_HALF. Its elements are the factors,
+   the points' couplings to the other half's unknown at the seam, and the numbers of bs3d_p_factor_seam. implicit2's
+   kernel that solves only x and implicit3 have n = bs3d_p_row_factors. Their elements are l, u, r, and the numbers of
+   trid_warp_lu_precompute and bs3d_p_factor_seam. implicit3 has such a table for y too, at BS3D_P_Y_FACTORS. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 {
@@ -47,10 +47,10 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
    and its first unknown is the sum of h y[k] over all k, less multiples of x[from-1] and of the last unknown. With
    `down` the elimination goes downward, and all indices run the other way.
    Leaves   rows, if `stores` is set: plane k has eight numbers from 8 * k on. The first five are l, r, q, s and h. The
-            other three are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, but
-            in the first row the negated coupling to x[from-1]; and s. This weight and this second s are 0 if below the
-            unit roundoff. link: s and q of the last row; the first unknown's couplings to x[from-1] and to the last
-            unknown */
+            other three are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; in the
+            first row the negated coupling to x[from-1], in the others l; and s. The first and the third are 0 if they
+            are below the unit roundoff. link: s and q of the last row; the first unknown's couplings to x[from-1] and
+            to the last unknown */
 TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
 {
     const double roundoff = sizeof(tb_real) == 4 ? 6e-8 : 1.1e-16;
@@ -102,7 +102,7 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
     }
 }
 
-/* Factors the slab's partitions of the z systems, and the reduced system of the cut.reduced partitions that matter. The
+/* Factors the slab's partitions of the z systems, and the slab's reduced system, which has cut.reduced partitions. The
    first block factors for elimination upward; implicit3 launches a second block, for elimination downward. On a slab
    with another below it, back substitution ends in the halo plane, with the unknown before the first partition. That
    unknown is known already, so r and q of that plane are 0, and s is -1. */
@@ -197,9 +197,9 @@ TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down,
 
 /* ---- x and y ----------------------------------------------------------------------------------------------------- */
 
-/* Computes the numbers that join two halves of a row. At the seam, let y be the unknown of this half as if the other
-   half were 0, y' that of the other half as if this one were 0, and g and g' their couplings to the unknown across the
-   seam. Then x' = (y' - g' y) / (1 - g g'), and x = (y - g y') / (1 - g g').
+/* Computes the numbers that join two halves of a row. At the seam, let x and x' be the unknowns of this half and
+   of the other one, g and g' their couplings to the unknown across the seam, and y and y' their values if that unknown
+   were 0. Then x' = (y' - g' y) / (1 - g g'), and x = (y - g y') / (1 - g g').
    Leaves   g' / (1 - g g'), 1 / (1 - g g'), g / (1 - g g') */
 TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
 {
@@ -274,7 +274,7 @@ TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
     if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (tb_real)steps;
 }
 
-/* Factors the matrix of the y systems, in a block that holds it twice, each time in 32 partitions. */
+/* Factors the matrix of the y systems, in a block that holds two copies of it, each in 32 partitions. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_y(bs3d_p_plan plan, tb_real *tables)
 {

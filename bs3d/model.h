@@ -35,8 +35,8 @@ TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
     return m;
 }
 
-/* Returns the part of the model along an axis as a model of bs1d.h, whose matrix A is then L_axis. bs1d_lane_matrix
-   with size 1 then computes the rows of a factor of an implicit step. The first axis takes the discount. */
+/* Returns the part of the model along an axis as a model of bs1d.h. The matrix A of that model is L_axis, and
+   bs1d_lane_matrix with size 1 computes the rows of A_axis. The first axis takes the discount. */
 TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
 {
     bs1d_model line;
@@ -102,8 +102,8 @@ TB_HD int bs3d_p_first(const bs3d_problem *o, int axis)
     return first < 0 ? 0 : first;
 }
 
-/* Returns the offset of the n-th of the 64 points around the spot, in a grid with these distances between rows and
-   planes. */
+/* Returns the offset of the n-th of the 64 points around the spot; pitch and plane are the distances between rows and
+   between planes. */
 TB_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, long long plane)
 {
     return bs3d_p_first(o, 0) + n % 4 + pitch * (bs3d_p_first(o, 1) + n / 4 % 4) +
@@ -163,8 +163,8 @@ TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
 
 /* Returns the largest damping on the grid; a march by u += L u is stable only if it is at most 2. The damping is convex
    in each index, so it is largest at a corner of the grid. The far corner stands for all corners, since a mode without
-   phase along an axis is damped as if the index there were 0. The search improves all modes of a lattice a little, then
-   the best one until the damping hardly grows. */
+   phase along an axis is damped as if the index on that axis were 0. The search improves all modes of a lattice a
+   little, then the best one until the damping hardly grows. */
 TB_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     const int lattice = 12;
@@ -232,7 +232,7 @@ TB_HOST int bs3d_p_dominant(const bs3d_model *m)
     return 1;
 }
 
-/* Returns whether every last row contains its drift (bs3d_p_matrix_row) and there is no upwinding. */
+/* Returns whether every last row keeps its drift (bs1d_lane_matrix) and there is no upwinding. */
 TB_HOST int bs3d_p_plain(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++) {

@@ -4,8 +4,8 @@
    In a sweep, o is the axis of the rows (x or y), t is the other axis, and k counts planes in the sweep's direction.
    The matrices A_o, A_t and A_z commute, so a time step is
        A_z A_t A_o u' = A_z A_t A_o u + L u,   or   p' = A_t u' = A_t u + A_z^-1 h   with   A_o h = L u.
-   Let p = A_o u. The sweep reads w, the result of the forward elimination of A_z p. The previous sweep made it, in the
-   opposite direction; for the first sweep bs3d_p_implicit3_start does:
+   Let p = A_o u. The sweep reads w, the result of the forward elimination of A_z p in the opposite direction. The
+   previous sweep or, before the first sweep, bs3d_p_implicit3_start has left it:
        w[k] = p[k] + q[k] p[k-1] + s[k] p[end],
    where q and s are factors of A_z (bs3d_p_factor_planes), and p[end] is the first unknown beyond the partition. The
    sweep computes
@@ -67,7 +67,7 @@ TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
 }
 
 /* Prefetches a lane's vectors of a row, every 32nd one, into a slot. The first goes to `to`; from that one on, `left`
-   vectors of the row are valid. The distances of all addresses from `from` and `to` are compile-time constants. */
+   vectors of the row are valid. All addresses are `from` or `to` plus compile-time constants. */
 TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 {
     TB_UNROLL
@@ -84,8 +84,8 @@ typedef struct {
     int computes;        /* 0 for the two extra warps: the first of them has the row before the tile, the
                             second the row after it */
     int first, j, valid; /* the tile's first row in the grid; the warp's row there; whether that row exists */
-    int points, vectors; /* the row's points from the block's first one on; its vectors from the first one that the
-                            lane prefetches on, 0 if the row does not exist */
+    int points, vectors; /* the row's points, counted from the block's first one; its vectors, counted from the first
+                            one that the lane prefetches, 0 if the row does not exist */
     int before, past;    /* how many points from the lane's first one on are valid in the plane before the
                             partition and in the plane past it, in the order of the sweep */
     int mine, place;     /* the lane's first vector in a row in shared memory, and in a tile; in a row of w, `mine` is
@@ -175,9 +175,9 @@ TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_rea
 
 /* Computes the numbers that the block needs when a plane arrives: for the planes `from` .. `to` - 1, for one before
    them and for two after them, since a plane is finished two planes after it has arrived. n counts these planes in the
-   order of the sweep. The numbers of plane n are: for its own back substitution, q and s; for plane n-2, which the
-   block then finishes, l, r and the weight of w in the first unknown; for plane n-1, which plane n completes, q; and
-   the weights of bs3d_lane_plane in the sweep's direction. */
+   order of the sweep. With the numbers of plane n, the block substitutes that plane back (q, s), finishes plane n-2 (l,
+   r and the weight of w in the first unknown), completes plane n-1 (q), and calls bs3d_lane_plane (the weights in the
+   sweep's direction). */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
 {
@@ -207,7 +207,7 @@ TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *
     }
 }
 
-/* Loads, from shared memory, those of a lane's l (number 0), u (1) and r (2) whose numbers are `from` .. `to` - 1. */
+/* Loads a lane's factors `from` .. `to` - 1 from shared memory. Factor 0 is l, 1 is u, and 2 is r. */
 TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real *lur)
 {
     TB_UNROLL
@@ -236,8 +236,8 @@ typedef struct {
 } bs3d_p_one_sweep_lane;
 
 /* Computes p of a plane by back substitution along z; the plane's w is at `coming`. p of the first plane past the
-   partition is at `past`, where `left` points are valid. If is_past is set, the plane is that one or the next, and this
-   p is loaded. */
+   partition is at `past`, where `left` points are valid. If is_past is set, the plane is that one or the next, and the
+   function only loads p from `past`. */
 TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_real *coming, int left,
                                  const tb_real *past, tb_real *z)
 {
@@ -257,7 +257,7 @@ TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_rea
 }
 
 /* Finishes the next sweep's w on the plane two before the one that has arrived, and stores it in the tile. Adds that
-   w's contribution to the partition's first unknown, at `gathered`. */
+   w, times its weight in the partition's first unknown, to `gathered`. */
 TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_real *tile, tb_real *gathered)
 {
     tb_real l = level[2], r_here = level[3], weight = level[4], sum[8];
@@ -291,8 +291,8 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
     for (int r = 0; r < 8; r++) u[width + 1 + r] = lane->d[r];
     bs3d_p_patch_edges(form, 8, 1, u);
     const int seam = row->half ? 0 : 31;
-    if (pair && trid_warp_lane() == seam) { /* the points across the seam: bs3d_p_meet_halves left their u behind the
-                                               lanes' first vectors */
+    if (pair && trid_warp_lane() == seam) { /* bs3d_p_meet_halves stored u of the points across the seam after the
+                                               first vectors of the 32 lanes */
         TB_UNROLL
         for (int r = 0; r < 3; r++) {
             tb_real there = south[r * bs3d_p_spread_row::len + (32 - seam) * BS3D_P_V];

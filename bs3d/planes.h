@@ -48,9 +48,9 @@ struct bs3d_p_ring_shape {
     static constexpr int vectors = (size / BS3D_P_V + threads - 1) / threads; /* of a slot, per thread */
 };
 
-/* A ring of slots in shared memory. Each slot has rows * stride elements, for the same part of a plane. Elements
-   outside the grid's rows, which are `pitch` elements long, are not copied and stay 0. A thread copies the same few
-   vectors of every plane. */
+/* A ring of slots in shared memory. Each slot holds rows * stride elements of a plane, the same part of every plane.
+   Elements outside the grid's rows, which are `pitch` elements long, are not copied and stay 0. A thread copies the
+   same few vectors of every plane. */
 template <class shape>
 struct bs3d_p_ring {
     trid_copy_place slots;
@@ -104,8 +104,8 @@ TB_D void bs3d_p_prefetch_plane(const bs3d_p_ring<shape> *ring, int slot, int k)
 
 /* ---- the numbers that a sweep needs for a plane ------------------------------------------------------------------ */
 
-/* Loads the seven weights in the operator of a plane, the k-th in `weights`. They belong to the rows of the third axis
-   at the plane before, at the plane itself and at the next one. */
+/* Loads the operator's seven weights for the k-th plane in `weights`. They belong to the rows of the third axis at the
+   plane before, at the plane itself and at the next one. */
 TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
 {
     tb_real v[8];
@@ -203,7 +203,7 @@ TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d,
 }
 
 /* Stores the right-hand sides of the two rows that a partition adds to the reduced system: `first`, and the last y
-   divided by the pivot. `interfaces` points to the first of these points in the first plane of the interfaces. */
+   divided by the pivot. `interfaces` is the place of the first point in the first plane of the interfaces. */
 TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_real *tables, int partition, int last,
                                  tb_real *y, const tb_real *first, tb_real *interfaces)
 {
@@ -217,7 +217,7 @@ TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_r
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
 /* The ring and the threads of a sweep. A warp computes bs3d_p_shape::rows rows. With two steps, warps also compute one
-   more row on each side of the tile, and one more warp the columns beside it. */
+   more row on each side of the tile, and an additional warp computes the columns beside it. */
 template <int steps>
 struct bs3d_p_tile
     : bs3d_p_ring_shape<bs3d_p_shape::tile_rows + 2 * steps, bs3d_p_shape::columns,
@@ -389,8 +389,8 @@ static int bs3d_p_allow(int elements, int most, bs3d_p_launch<spans...> *l)
     return l->bytes && trid_allow_shared(l->sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
-/* Plans the launch of bs3d_p_sweep, in plan->partitions partitions or, if that is 0, in the best number of them; in
-   more if shared memory requires it. */
+/* Plans the launch of bs3d_p_sweep in plan->partitions partitions, where 0 means the best number. Takes more if shared
+   memory requires it. */
 template <int steps, int forward, class... spans>
 static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int form, bs3d_p_launch<spans...> *l)
 {

@@ -15,8 +15,8 @@ typedef struct {
                                    sweep may begin early (bs3d_ranks_step says what the caller may enqueue meanwhile) */
 } bs3d_ranks_march;
 
-/* Returns `status` or the error of the sum, as bs3d_p_ranks_sum does; otherwise BS3D_BAD_SIZE if another process has
-   failed or not all slabs have the same number of partitions. Replaces *singles by its sum over all processes. */
+/* Returns an error of bs3d_p_ranks_sum; BS3D_BAD_SIZE if another process has failed or not all slabs have the same
+   number of partitions; or BS3D_OK. Replaces *singles by its sum over all processes. */
 TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks *w, const bs3d_slab_march *slabs, int *singles)
 {
     double sums[3] = {0, 0, (double)*singles}; /* a process that has failed adds nothing to the first two */
@@ -44,8 +44,8 @@ TB_HOST int bs3d_p_ranks_agree(int status, const bs3d_ranks *w, const bs3d_slab_
    Returns  BS3D_OK; as bs3d_slab_cut; BS3D_LAUNCH_FAILED; or the error of exchange.sum. BS3D_BAD_ARGUMENT also means
             a null pointer, a `count` outside 1 .. `ranks`, several ranks but no exchange.message, or ranks of other
             processes but no exchange.sum; BS3D_BAD_SIZE also means an error of another process, a GPU with too
-            little shared memory for an implicit march, or GPUs that need different numbers of partitions: set
-            options->partitions */
+            little shared memory for an implicit march, or GPUs that need different numbers of partitions (then set
+            options->partitions) */
 template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
@@ -193,9 +193,9 @@ static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
 
 /* Enqueues the next time step of an open march on all ranks of this process, or the next two steps of an explicit march
    if one sweep takes both.
-   Needs    the caller's work in the march streams since the previous step only reads the values, and none of his
-            kernels began early (trid_launch_with); in the other streams he has enqueued only records of events and
-            what bs3d_ranks_send and bs3d_ranks_arrive enqueue
+   Needs    that after the previous step the caller has enqueued nothing but this: in the march streams, work that only
+            reads the values, without kernels that begin early (trid_launch_with); in the other streams, records of
+            events and what bs3d_ranks_send and bs3d_ranks_arrive enqueue
    Lanes    does not wait for the GPU, unless the exchange does
    Leaves   march->step; the values in march->slab[i].job.u, in bs3d_slab_open's layout, once local[i]'s march stream
             has done the step

@@ -1,9 +1,9 @@
 /* slabs.h - a room of bs3d.h: explicit4 and implicit2 on the slab of one of several GPUs.
    MIT licence, see LICENSE. */
 
-/* Solves the reduced systems, as bs3d_p_solve_reduced does upward, for the last unknowns of the slab's partitions and
-   of the partition before them. If there is a slab above, its first unknown takes the place of the last partition's
-   last unknown: the downward sweep begins with the copied plane above. */
+/* Solves the reduced systems, as bs3d_p_solve_reduced does if `down` is 0, for the last unknowns of the slab's
+   partitions and of the partition before them. If there is a slab above, its first unknown takes the place of the last
+   partition's last unknown: the downward sweep begins with the copied plane above. */
 template <int most>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ tables,
@@ -116,9 +116,10 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
    on each side; or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest.
    The outer and the inner part may run at the same time.
    Needs    before BS3D_ALL or BS3D_OUTER: `extra + steps` copies on each side at the same time step as the values. With
-            `early`, the sweep may begin before the preceding kernel in the stream has ended, and then waits for it;
-            that kernel, if it was launched early too, must also wait, as every sweep does (bs3d_p_grid_wait). Other
-            work between the two, such as a copy, an event or a wait for one, ends first, which costs only the overlap
+            `early`, the sweep may begin before the preceding kernel in the stream has ended, and then waits for it.
+            If that kernel was launched early too, it must wait likewise, as sweeps do (bs3d_p_grid_wait). Other work
+            between the two, such as a copy, an event or a wait for one, ends before the sweep begins, which costs only
+            the overlap
    Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond `extra` are
             invalid
    Returns  BS3D_OK; BS3D_LAUNCH_FAILED, also if the device has too little shared memory for two steps */
@@ -204,9 +205,8 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
     return job->status;
 }
 
-/* With BS3D_AMERICAN, raises the values and copies that are below the payoff to the payoff, after a step; otherwise
-   does nothing.
-   Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
+/* After a step, sets each value and copy to the larger of itself and the payoff if the option is American
+   (BS3D_AMERICAN); otherwise does nothing. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
 template <int unused = 0>
 static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
 {
@@ -229,7 +229,7 @@ static int bs3d_slab_values(bs3d_slab_march *march, cudaStream_t stream)
 
 /* Lists the messages between a slab and slab `peer`. In an explicit march they are the planes of the halo, to be sent
    after BS3D_ALL or BS3D_OUTER; in an implicit march, interfaces of partitions, to be sent before bs3d_slab_down.
-   Returns  the number of messages, 0 to 2, with the same number of bytes each way, in the same order on both sides */
+   Returns  the number of messages, 0 to 2. Their order, and the bytes of each, are the same in both directions */
 TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_message *messages)
 {
     const bs3d_slab *cut = &march->cut;

@@ -49,8 +49,8 @@ CPU_AVX_API int cpu_avx_p_has_avx512(void)
 
 #if CPU_AVX_SIZE == 8
 /* Returns cpu_avx_down(a, b, s) by valignq, which gcc 12 does not make from a shuffle. Each s has a case of its own,
-   since the instruction takes s as a literal, which an argument becomes only through optimisation. In single precision
-   the shuffle, vpermt2ps, is faster. */
+   since the instruction takes a literal, and without optimisation an argument is not one. In single precision the
+   shuffle, vpermt2ps, is faster. */
 CPU_AVX_INLINE __m512d cpu_avx_p_512_down(__m512d a, __m512d b, int s)
 {
     const __m512i low = (__m512i)a, high = (__m512i)b;

@@ -61,7 +61,7 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
    systems share one matrix; otherwise it lies 2*lanes elements after d. For partitions that a reduced system joins
    (cpu_avx_hybrid), *left is the unknown before each partition's first row, and its factor lies 4*lanes elements after
    d; otherwise left is null. The first column of the solution is stored at x; rows of x are pitch elements apart.
-   Columns take turns among `systems` systems; column 0 belongs to system `first`. */
+   Column i belongs to system (first + i) % systems. */
 typedef struct {
     const cpu_avx_real *slot, *q;
     const cpu_avx_vec *left;
@@ -70,8 +70,8 @@ typedef struct {
     int stream, systems, first;
 } cpu_avx_p_columns;
 
-/* Substitutes columns back. On entry x[2 s] is the solution of system s in its first column after these; on return, in
-   its first column from these on. */
+/* Substitutes columns back. On entry and on return, x[2 s] is the solution in the column of system s that was
+   substituted back last. */
 CPU_AVX_INLINE void cpu_avx_p_columns_back(const cpu_avx_p_columns *of, int from, int columns, cpu_avx_vec *x,
                                            cpu_avx_vec *tile)
 {
@@ -142,10 +142,10 @@ typedef struct {
     int rows;
 } cpu_avx_p_piece;
 
-/* Eliminates the systems of `ahead`. Meanwhile substitutes those of `behind` back, which the previous call eliminated:
-   memory is then read and written at the same time. All systems share one matrix. Strip i is cache line i of each
-   system. A strip of `ahead` takes the place in the store that a strip of `behind` has left; the order of strips
-   therefore alternates from call to call (`odd`). Prefetches cache lines of the list if it has a batch. */
+/* Eliminates the systems of `ahead` and meanwhile substitutes back those of `behind`, which the previous call
+   eliminated: memory is then read and written at the same time. All systems share one matrix. Strip i is cache line i
+   of each system. A strip of `ahead` takes the place in the store that a strip of `behind` has left; the order of
+   strips therefore alternates from call to call (`odd`). Prefetches cache lines of the list if it has a batch. */
 CPU_AVX_INLINE void cpu_avx_p_solve_rows(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                          cpu_avx_p_piece behind, cpu_avx_p_piece ahead, int odd, cpu_avx_real *store,
                                          cpu_avx_p_prefetch_list *list)
@@ -193,9 +193,8 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
         cpu_avx_p_solve_rows(&plan, &batch, odd ? all : nothing, odd ? nothing : all, odd, store, &none);
 }
 
-/* Returns the list of the cache lines of strip i. Strips are counted from the start of a tile, and on through the next
-   tile. These cache lines go into the second-level cache: long rows would evict each other from the first-level
-   cache. */
+/* Returns the list of the cache lines of strip i. The strips of `next` are numbered on from those of `tile`. These
+   cache lines go into the second-level cache: long rows would evict each other from the first-level cache. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                               const cpu_avx_p_tile *tile, const cpu_avx_p_tile *next,
                                                               long long i)
@@ -217,7 +216,7 @@ typedef struct {
     int first;  /* the number of columns in which systems begin */
     int last;   /* whether systems end in these columns */
     int kind;   /* the plan's */
-    int system; /* of the first column, if a partition holds several systems; their columns take turns */
+    int system; /* of the first column, if a partition holds several systems */
 } cpu_avx_p_place;
 typedef struct {
     cpu_avx_p_place place;
@@ -248,9 +247,9 @@ CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
     return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
 }
 
-/* Returns v, which belongs to vector g, with 0 in the lanes in which a system begins or, if `last`, ends: the
-   coefficients there may be anything. In a tile of systems these are all lanes. In a tile of partitions they are the
-   outermost lane of each vector, or of one vector only. */
+/* Returns v, which belongs to vector g, with 0 in the lanes in which a system begins; if `last` is set, in those in
+   which one ends. The coefficients there may be anything. In a tile of systems these are all lanes. In a tile of
+   partitions they are the outermost lane of each vector, or of one vector only. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, int g, int last)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
@@ -305,9 +304,9 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
 
 /* Eliminates a block and loads the next one. Alternates between loading one of the next block's 8 squares and
    eliminating some columns, so that shuffles fill the time in which the elimination waits for its reciprocals. Takes a
-   loop that is not unrolled if either block lies at an edge. The columns take turns among the recurrences of `systems`
-   systems. The recurrence of a single system is copied to registers, because the compiler must assume that stores
-   change *now. fill is null unless a reduced system joins the lanes' partitions. */
+   loop that is not unrolled if either block lies at an edge. Each column continues the recurrence of its system, one of
+   `systems`. The recurrence of a single system is copied to registers, because the compiler must assume that
+   stores change *now. fill is null unless a reduced system joins the lanes' partitions. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(int systems, const cpu_avx_p_block *block, cpu_avx_p_block *next,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
                                             cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
@@ -318,7 +317,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(int systems, const cpu_avx_p_block *
     cpu_avx_p_fill filled;
     int s = block->place.system;
     if (fill) filled = *fill;
-    const int one_begins = systems == 1 || next->place.first < 2; /* as the unrolled loop takes for granted */
+    const int one_begins = systems == 1 || next->place.first < 2; /* the unrolled loop relies on it */
     if (cpu_avx_p_whole(&block->place) && cpu_avx_p_whole(&next->place) && one_begins) {
         CPU_AVX_P_UNROLL
         for (int k = 0; k < 8; k++) {
@@ -369,8 +368,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(int systems, const cpu_avx_p_plan *plan
     }
 }
 
-/* Does the same for whole systems from memory. In double precision with AVX-512 a call is faster there than inlined
-   code, which is faster in cache, in single precision and with other sets. */
+/* Does the same for whole systems that come from memory, not from cache, in double precision with AVX-512: there a call
+   is faster than inlined code. In all other cases inlined code is faster. */
 CPU_AVX_CALL void cpu_avx_p_block_back_far(const cpu_avx_p_plan *plan, const cpu_avx_p_tile *behind, long long j,
                                            const cpu_avx_real *slot, cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
 {
@@ -405,7 +404,7 @@ CPU_AVX_INLINE void cpu_avx_p_recurrences(int systems, const cpu_avx_p_plan *pla
 }
 
 /* Returns the first system or partition of a tile with a bad pivot, or LLONG_MAX. If a partition holds several systems,
-   returns the first of these. */
+   returns the first system with a bad pivot in any partition of the tile. */
 CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_avx_p_tile *tile,
                                              const cpu_avx_p_chain *now)
 {
@@ -425,10 +424,10 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_av
 /* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Strip i of a tile
    is cache line i of each row, and has one or more blocks of columns. `partitions`, a literal, says whether a reduced
    system joins the partitions of a tile; it is 0 for partitions of cut systems, whose neighbours are known. The fill of
-   joined partitions starts with a row before a partition's first one, x[-1] - X = 0. Tiles of joined partitions are
-   small, so the tile after the next is prefetched, not the next. `systems` is the number of interleaved systems in each
-   partition; where a partition holds one system, it is a literal 1. Returns the least number that cpu_avx_p_first_bad
-   returns for a tile. */
+   joined partitions starts with a row before a partition's first one, x[-1] - X = 0 (cpu_avx_p_fill). Tiles of
+   joined partitions are small, so the tile after the next is prefetched, not the next. `systems` is the number of
+   interleaved systems in each partition; where a partition holds one system, it is a literal 1. Returns the least
+   number that cpu_avx_p_first_bad returns for a tile. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions,
                                                     int systems)
