@@ -130,8 +130,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *
     u[k - 1] = cpu_avx_p_stencil_step(now.row, now.mid_below, now.mid, cpu_avx_p_above(first_mid));
 }
 
-/* Copies option i to partitions: k vectors each of a, b, c and u, with room for one more of u behind them. If the
-   number of steps is odd, first makes one step with explicit1. */
+/* Makes one step with explicit1 if the number of steps is odd. Then copies option i to partitions: k vectors each of a,
+   b, c and u, followed by space for one more vector of u. */
 CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
     const cpu_avx_real *const from[4] = {m->a, m->b, m->c, m->u};
@@ -142,8 +142,8 @@ CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, i
     partitions[2 * (ptrdiff_t)k + (m->n - 1) % k][(m->n - 1) / k] = 0;
 }
 
-/* Alternates between as many options as fit into CPU_AVX_P_TURN_BYTES and into the work, but at least one and at most
-   CPU_AVX_P_TURNS: while the last rows of one option wait for each other, the next option begins. */
+/* Alternates between options: while the last rows of one wait for each other, the next begins. As many alternate as fit
+   into CPU_AVX_P_TURN_BYTES and into the work, but at least one and at most CPU_AVX_P_TURNS. */
 CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int last, void *work)
 {
     const int k = cpu_avx_p_partition_rows(m->n, 2);
@@ -164,8 +164,8 @@ CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int 
     return 0;
 }
 
-/* explicit3: makes a step of `lanes` options from the values at `now` in each row to those at `next`: from a row's
-   fourth vector to its fifth, or vice versa. */
+/* explicit3: makes a step of `lanes` options. Reads the values at `now` in each row and stores the new ones at `next`:
+   these are the row's fourth and fifth vectors, or vice versa. */
 CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_real *work)
 {
     enum { lanes = cpu_avx_lanes, row_len = 5 * lanes };
@@ -198,9 +198,10 @@ CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int 
     return 0;
 }
 
-/* Adds column q of the band times u[q] to the sums, and moves each sum on by one: sum[t] is that of row q - reach + t.
-   In double precision the function also adds u[q] itself, to the sum of row q. In single precision the caller
-   adds a row's sum to u instead, because the many small products would be lost if they were added to u one by one. */
+/* Adds the products of column q of the band and u[q] to the sums, and moves each sum down by one, so that sum[t] then
+   belongs to row q - reach + t. In double precision the function also adds u[q] itself, to the sum of row q. In single
+   precision the caller adds a row's sum to u instead, because the many small products would be lost if they were added
+   to u one by one. */
 CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, cpu_avx_vec u, cpu_avx_vec *sum)
 {
     CPU_AVX_P_UNROLL
@@ -210,9 +211,8 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
 }
 
 /* Makes a composed step in place, in one sweep, column after column of the band: 2*reach+1 rows are in flight, and one
-   load of a value of u serves its products for all of them. A partition's contributions to its neighbours' rows cross
-   lanes. Those to the partition below are complete first and wait in `halo`; those to the partition above are complete
-   last. */
+   load of a value of u serves them all. A partition's contributions to its neighbours' rows cross lanes. Those to the
+   partition below are complete first and wait in `halo`; those to the partition above are complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;
@@ -236,7 +236,7 @@ CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *b
     for (int t = 0; t < reach; t++) u[t] = u[t] + cpu_avx_p_below(sum[reach + t + 1]);
 }
 
-/* A case makes all sweeps with a literal reach, so that the sums stay in registers, as far as these suffice (a reach of
+/* A switch case makes all sweeps with a literal reach, so that as many sums as possible stay in registers (a reach of
    32 has 65 sums). */
 #define CPU_AVX_P_SWEEPS(literal)                                                                                      \
     case literal:                                                                                                      \
@@ -316,7 +316,7 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
    makes two steps, and sweeps of several options alternate.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
    Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; each array is transposed
-            once, and u also back */
+            once, and u back again */
 CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -325,10 +325,10 @@ CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
-   options. But `lanes` options take 5 vectors per row at once: with AVX-512 they exceed 32 KiB of first-level cache
-   from 103 rows on.
+   options. But `lanes` options at a time take 5 vectors per row: with AVX-512 they exceed 32 KiB of first-level
+   cache from 103 rows on.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
-   Cost     3 FMA, 6 loads and a store for each row and step; each array is transposed once, and u also back */
+   Cost     3 FMA, 6 loads and a store for each row and step; each array is transposed once, and u back again */
 CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {
@@ -344,8 +344,8 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
    Leaves, Returns as cpu_avx_explicit1
    Cost     2*reach FMA, a product, a sum, 2*reach+2 loads (in single precision 2*reach+3) and a store for each row and
             sweep; 2*reach shuffles a sweep. A reach above 8 is rounded up to a multiple of 4
-   Error    in single precision one rounding of u per sweep, two in the first rows of a partition, since the products
-            are summed before they are added to u; in double precision at most reach+2 roundings */
+   Error    in single precision, where the products are summed before they are added to u, one rounding of u per sweep,
+            two in the first rows of a partition; in double precision at most reach+2 roundings */
 CPU_AVX_API int cpu_avx_explicit4(int isa, int options, int n, int reach, int sweeps, const cpu_avx_real *band,
                                   cpu_avx_real *u, void *work, int threads)
 {

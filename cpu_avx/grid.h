@@ -36,16 +36,16 @@
 
 /* The operator L on a grid of nx by ny by nz points, at least 4 on each axis. Point (i, j, k) lies at
    [i + pitch (j + ny k)]; elements from nx to pitch - 1 of a row are neither read nor written. E, N and U are the
-   differences from a point to its upper neighbours on the x, y and z axes; W, S and D are those from its lower
-   neighbours to the point. E_north is E at the upper neighbour on the y axis, W_south is W at the lower one. Then
+   differences from a point to its upper neighbours on the x, y and z axes; W, S and D those from its lower neighbours
+   to it. E_north is E at the upper neighbour on the y axis, W_south W at the lower one. `same` selects L u or u + L u:
 
      L u or u + L u = same u + up[0] E - down[0] W + up[1] N - down[1] S + up[2] U - down[2] D
                       + the cross differences of three pairs of axes; that of x and y is
                         weight[0] weight[1] (plus[0] (E_north - E + W - W_south) + minus[0] (E_south - E + W - W_north))
 
    The arrays of an axis hold one number for each of its points. Numbers that multiply neighbours beyond the grid must
-   be 0: down at point 0, up at the last point, weight at both. In bs3d.h, bs3d_lane_row computes the elements of these
-   arrays, and bs3d_lane_pairs plus, minus and same. */
+   be 0: down at point 0, up at the last point, weight at both. bs3d_lane_row of bs3d.h computes the elements of these
+   arrays; bs3d_lane_pairs computes plus, minus and same. */
 typedef struct {
     int nx, ny, nz;
     long long pitch;
@@ -60,8 +60,8 @@ typedef struct {
 } cpu_avx_p_grid_x;
 
 /* Rows `from` .. `to` - 1 of planes k-1, k and k+1, and of a plane to be prefetched, `ahead`. plane[] points to row
-   `from`. Plane k replaces a plane beyond the grid, and stands in for `ahead` if no plane is to be prefetched. The
-   nearest row replaces a row beyond the grid. The results are stored in `out`. */
+   `from`. A plane beyond the grid is replaced by plane k, and so is `ahead` if no plane is to be prefetched. A row
+   beyond the grid is replaced by the nearest row. The results are stored in `out`. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
     cpu_avx_real *out;
@@ -131,8 +131,8 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     return s;
 }
 
-/* Sets up row j of plane k. Row j0 is stored at the beginning of `out`. The cross difference of y and z,
-   U_north - U + D - D_south, contains U and D themselves; their weights in it are added to those of z. */
+/* Sets up row j of plane k. Row j0 is stored at the beginning of `out`. In the cross difference of y and
+   z, U_north - U + D - D_south, the terms - U + D are merged into `upward` and `downward`. */
 CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_slab *s,
                                        int j0, int j, int k, cpu_avx_p_grid_row *row)
 {
@@ -240,7 +240,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_row *row, ptrdiff
 }
 
 /* Computes one vector of a row, and completes the vector before it. dn, ds, du and dd are the differences to the
-   neighbours in y and z. The cross differences with x are differences in x of two sums of them:
+   neighbours in y and z. The cross differences with x are differences in x of two weighted sums of these:
        weight (upper[i + 1] - upper[i] + lower[i] - lower[i - 1])
    Only these sums and de, the difference in x, need lanes beyond the vector. No diagonal neighbour in x is loaded. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_row *row, ptrdiff_t i, int first, int last,
@@ -287,7 +287,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_row 
 #undef CPU_AVX_P_AT
 }
 
-/* Computes a row. Its first vector completes none before it, and its last may be a part. */
+/* Computes a row. Its first vector completes none before it, and its last may be partial. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_row *row, int nx)
 {
     const cpu_avx_p_grid_row r = *row;

@@ -11,7 +11,7 @@
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
 /* Makes one or two steps from u to v for the rows and planes of the tile. The first of two steps covers one more row
-   and plane on each side where the grid has them, and keeps its last three planes in the ring. The second step follows
+   and plane on each side where the grid has them, and keeps its last three planes in `ring`. The second step follows
    a plane behind. */
 CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x,
                                            const cpu_avx_p_grid_tile *t, int steps, const cpu_avx_real *u,
@@ -89,9 +89,9 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
 }
 
 /* Makes the same steps, two per sweep, in blocks of rows that stay in the second-level cache. Up to three steps of a
-   call take a sweep each, so that the last sweep writes u; the result of a single step is copied to u. Cross
-   differences with x come from shared sums, so that a vector takes 8 loads of u, not 13 (10, not 19, if L has 19
-   points).
+   call take a sweep each, so that the number of sweeps is even and the last one writes u. If a call makes only one
+   step, its result is copied to u. Cross differences with x come from shared sums, so that a vector takes 8 loads of u,
+   not 13 (10, not 19, if L has 19 points).
    Needs, Leaves, Returns as cpu_avx_grid_explicit1
    Cost     14 multiply-adds or multiplications, 12 additions (19 and 15 if L has 19 points) and 3 moves between lanes
             per vector and step. In the first of two steps, the rows next to a border between blocks are computed

@@ -55,7 +55,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_re
         for (int i = 0; i < g->nx; i++) u[k * plane + i] += v[k * plane + i];
 }
 
-/* Solves `count` interleaved systems in place, four vectors of systems at a time, then single vectors and a part. */
+/* Solves `count` interleaved systems in place: four vectors of them at a time, then one, and last the rest. */
 CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     int i = 0;
@@ -98,7 +98,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
 }
 
 /* Solves n lines of v along z in work, and adds the solutions to u. Prefetches rows: in large grids each lies on
-   another page, where the processor's own prefetching fails. */
+   a different page, and the processor's own prefetching fails. */
 CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz, const cpu_avx_real *v,
                                    cpu_avx_real *u, int n, cpu_avx_real *work)
 {

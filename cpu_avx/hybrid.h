@@ -11,9 +11,9 @@
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
 /* Returns how a batch is cut into tiles across lanes: two systems per tile. A long system makes a tile of its two
-   halves instead, which leaves room in the first-level cache, unless lanes would then hold unequal numbers of rows, or
-   the halves would have incomplete squares of lanes x lanes elements although whole systems have none. Returns a plan
-   with no tiles if lanes would not hold equally many contiguous rows. */
+   halves instead, which leaves room in the first-level cache. It is not halved if lanes would then hold unequal numbers
+   of rows, or if only the halves, not whole systems, would have incomplete squares of lanes x lanes elements. Returns a
+   plan with no tiles if lanes would not hold equally many contiguous rows. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch)
 {
     cpu_avx_p_plan plan = cpu_avx_p_plan_of(lines->n, lines->step);
@@ -65,8 +65,8 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
             |A||x| + |d|, is below 8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least
             |b| / (|a| + |c|) of the rows and a lane holds k of them. If k is 2048 or more, the residual may be larger
             by 0.03 / sqrt(dominance - 1) roundoffs. (Both are measured, not proved: docs/cpu_avx.md.) The omitted steps
-            add at most an eighth of a roundoff of the system's largest unknown, so much smaller unknowns far from it
-            may come out as 0 */
+            add at most an eighth of a roundoff of the system's largest unknown, so unknowns that are far from it and
+            much smaller may come out as 0 */
 CPU_AVX_API int cpu_avx_hybrid(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {

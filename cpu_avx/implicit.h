@@ -1,8 +1,8 @@
 /* implicit.h - a room of cpu_avx.h: implicit time steps of options on one asset, three rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its work is the
-   thread's share, which begins on a cache line. */
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its argument `work`
+   points to the thread's share of the caller's work, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
@@ -159,8 +159,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *fact
     return v;
 }
 
-/* Computes the factors of a scan. Returns how many steps it takes until any further step changes less than rounding
-   does. */
+/* Computes the factors of a scan. Returns how many steps it needs: further ones change less than rounding does. */
 CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
 {
     const cpu_avx_real roundoff = 8 * CPU_AVX_P_LOST;
@@ -176,8 +175,8 @@ CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, in
     return steps;
 }
 
-/* Copies an option and its factors (in f) to rows of partitions: the first is *row, and each of the others is
-   `step` rows after the one before. Returns their links. */
+/* Copies an option and its factors (in f) to rows of partitions, which begin at *row and are `step` rows apart. Returns
+   their links. */
 CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu_avx_real *u, const cpu_avx_real *f,
                                                          cpu_avx_p_part_row *row, int step)
 {
@@ -275,8 +274,8 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
 /* Makes `steps` implicit steps of each option, M u' = u with the rows of M in a, b, c. The compiler vectorises the
    Thomas algorithm over several options. Row j of option i lies at [i*n + j]. Each step eliminates the matrix anew, as
    if it had changed.
-   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or nearly so, as nothing is
-            pivoted; otherwise as cpu_avx_explicit1
+   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or nearly so, as there is no
+            pivoting; otherwise as cpu_avx_explicit1
    Leaves   the values after the last step in u; those of an option with a bad pivot are unspecified, all others correct
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the index of the first option with a bad pivot
    Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
@@ -300,7 +299,7 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with a time-independent matrix, which is factored once. Lanes are partitions of a grid, and
-   an option takes six numbers a row: two options at once stay in 32 KB of first-level cache up to 682 rows (in double
+   an option takes six numbers a row: two options at once stay in 32 KiB of first-level cache up to 682 rows (in double
    precision 341). Scans over the lanes join the partitions, without the scan steps that change less than rounding
    does.
    Needs, Leaves, Returns as cpu_avx_implicit1

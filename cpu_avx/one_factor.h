@@ -14,7 +14,7 @@ CPU_AVX_API int cpu_avx_p_larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* Returns the reach of the sweep that makes composed steps of this reach. */
+/* Returns the reach of the compiled sweep that serves composed steps of this reach. */
 CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
 {
     return reach <= 8 ? reach : (reach + 3) / 4 * 4;
@@ -88,7 +88,7 @@ CPU_AVX_API int cpu_avx_p_partition_rows(int n, int least)
     return cpu_avx_p_larger(n / cpu_avx_lanes + (n % cpu_avx_lanes != 0), least);
 }
 
-/* Copies rows of the grid to their lanes; rows from n on become 0. Rows of a partition are step vectors apart. */
+/* Copies rows of the grid to their lanes; rows from n on become 0. Rows of a partition are `step` vectors apart. */
 CPU_AVX_CALL void cpu_avx_p_to_partitions(int n, int k, const cpu_avx_real *from, cpu_avx_vec *to, ptrdiff_t step)
 {
     const int full = n / k, rest = n % k; /* full partitions; rows of the next one */
@@ -117,8 +117,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_above(cpu_avx_vec first)
 }
 
 /* Loads the rows of up to `lanes` options from option `at` on, with 0 for unused coefficients and b = 1 in unused
-   lanes. A row is 5 vectors: a, b, c, u and one for work; rows are step vectors apart. Five arrays would compete for
-   the same sets of the cache if n were a power of two. */
+   lanes. A row is 5 vectors: a, b, c, u and one for work; rows are `step` vectors apart. Five separate arrays would
+   compete for the same sets of the cache if n were a power of two. */
 CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int options, cpu_avx_vec *row,
                                          ptrdiff_t step)
 {

@@ -32,7 +32,7 @@ typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
 } cpu_avx_p_fill;
 
-/* Returns how many elements of the store a column takes; more if a reduced system joins `partitions`. */
+/* Returns how many elements of the store a column takes: more if `partitions` is set, because f is stored then. */
 CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
 {
     return (partitions ? 6 : 4) * cpu_avx_lanes;

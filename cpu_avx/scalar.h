@@ -1,5 +1,5 @@
-/* scalar.h - a room of cpu_avx.h: few or very long systems, solved without vectors, one or two at a time. Those with
-   matrices of their own are eliminated from both ends; if they share cache lines, a short vector takes up to four.
+/* scalar.h - a room of cpu_avx.h: few or very long systems, solved without the set's vectors, one or two at a time.
+   Systems with matrices of their own are eliminated from both ends, up to four at a time if they share cache lines.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE

@@ -108,7 +108,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
 #else
     cpu_avx_vec v = cpu_avx_set(0);
     CPU_AVX_P_UNROLL
-    for (int l = 0; l < cpu_avx_lanes; l++) /* a loop that ends at n would become a call of memcpy */
+    for (int l = 0; l < cpu_avx_lanes; l++) /* a loop that ends at n would become a call to memcpy */
         if (l < n) v[l] = p[l];
     return v;
 #endif
@@ -133,7 +133,7 @@ CPU_AVX_INLINE void cpu_avx_store_part(cpu_avx_real *p, int n, cpu_avx_vec v)
 }
 
 /* Stores p[l] = v[l] past the caches; in NEON and plain C through them.
-   Needs    p aligned to the vector; cpu_avx_fence before another thread reads the numbers */
+   Needs    p aligned to the size of a vector; cpu_avx_fence before another thread reads the numbers */
 CPU_AVX_INLINE void cpu_avx_stream(cpu_avx_real *p, cpu_avx_vec v)
 {
 #ifdef CPU_AVX_OP_STREAM
@@ -282,8 +282,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 /* Returns `sound` with a mark in each lane whose pivot or reciprocal is 0, infinite or NaN. The caller starts with 0,
    and passes the result on from row to row.
    Cost     2 FMA (in AVX 2 products and 2 sums): 1 - pivot * reciprocal is a few ulp for a sound pivot, and 1, infinite
-            or NaN for a bad one. A sum of squares keeps these values. A test whether the product is finite would miss a
-            reciprocal that underflowed to 0. Plain C tests both numbers in each lane instead */
+            or NaN for a bad one. A sum of squares keeps these values. A test of whether the product is finite would
+            miss a reciprocal that underflowed to 0. Plain C tests both numbers in each lane instead */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, cpu_avx_vec reciprocal)
 {
 #ifndef CPU_AVX_P_REGISTER

@@ -27,7 +27,7 @@
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
-                                OpenMP. Workers that outnumber the problems share each large grid
+                                OpenMP. If workers outnumber the problems, they share each large grid
        MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
        MODEL_host_worker        does one worker's part of problems that all workers share: for threads of any kind that
                                 can wait for each other
@@ -53,9 +53,9 @@
    memory. With ADI2D_ONE_STAGE (Douglas' scheme) each step also forms differences at all points, and a problem has two
    arrays. With ADI2D_TWO_STAGES a problem has three arrays, and a step of two stages does all this twice.
 
-   If a model declares FD_MODEL_INDEPENDENT along y, and FD_MODEL_STEADY along y or no numbers of t, a march of products
-   on chip factors one matrix along y for all columns: in the first step, and where theta dt changes by more than
-   rounding.
+   With ADI2D_PRODUCTS, MODEL_onchip factors one matrix along y for all columns if the model declares
+   FD_MODEL_INDEPENDENT along y and either declares FD_MODEL_STEADY along y or has no numbers of t. It does so in the
+   first step, and where theta dt changes by more than rounding.
 
    pde/common/rooms.h lists the rooms. To add a version, write a room like rungs.h, and include it there.
 
@@ -87,13 +87,12 @@ enum {
     ADI2D_ONE_STAGE,  /* each has one stage, as in Douglas' scheme */
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2 and without a Rannacher start (times.halves is 0); no mixed
                          term, no source, no exercise between dates; FD_LINEAR at all faces; the same coefficients
-                         throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant. A
-                         step forms differences only if it cannot begin with what the step before it left
-                         (adi2d_p_continues). Each point is checked for a source in three steps (common/problem.h), and
-                         for dominance in the first and the last step, with their own lengths and with the longest of
-                         the march. If the model has numbers of t, each step is also checked for both at five points. A
-                         row without dominance that these checks miss is solved as it is; a source that they miss makes
-                         the values wrong */
+                         throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant.
+                         Each point is checked for a source in three steps (common/problem.h), and for dominance in the
+                         first and the last step, each with its own length and with that of the march's longest step.
+                         If the model has numbers of t, each step is also checked for both at five points. A row without
+                         dominance that these checks miss is solved as it is; a source that they miss makes the values
+                         wrong */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */

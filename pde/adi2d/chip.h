@@ -103,8 +103,7 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
         if (m == k) r->a[m] = row[0], r->b[m] = row[1], r->c[m] = row[2], r->d[m] = value;
 }
 
-/* Returns by how much the term that the faces of an axis add to F(u) at (i, j) changes from the step's start to its
-   end. */
+/* Returns the change, from the step's start to its end, of the term that the faces of an axis add to F(u) at (i, j). */
 template <int axis>
 FD_P_CALLED_D tb_real adi2d_p_chip_face_change(const adi2d_p_chip &h, int i, int j)
 {
