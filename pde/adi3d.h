@@ -57,9 +57,9 @@
 
    pde/common/problem.h documents what the solvers share; in addition:
      Matrices Along an axis that the model declares independent (FD_MODEL_INDEPENDENT), all lines share one matrix, and
-              MODEL_device solves with factors. It factors again when theta dt (by more than rounding), the numbers of t
-              or the number of stages change, and when coefficients begin or cease to change within a step. Along x it
-              uses factors only for up to 256 points and in steps within which nothing changes.
+              MODEL_device solves with factors. It factors again when theta dt changes by more than rounding, when the
+              numbers of t or the number of stages change, and when coefficients begin or cease to change within a
+              step. Along x it uses factors only for up to 256 points and in steps within which nothing changes.
 
    pde/common/rooms.h lists the rooms. */
 

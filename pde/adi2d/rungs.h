@@ -14,8 +14,8 @@ typedef struct {
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
                                  in it */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, those of a first stage, exercise multiplier */
-    tb_real *e, *upper, *right;           /* the differences that solves along x leave; the results of forward
-                                             elimination (along y in upper and e) */
+    tb_real *e, *upper, *right;           /* e: the differences that solves along x leave; `upper` and `right` (along y
+                                             `upper` and e): the results of forward elimination */
 } adi2d_p_rung_arrays;
 
 /* The arguments of a launch: the arrays of problem 0; those of the other problems follow at distances of as.bytes. If
@@ -91,7 +91,7 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
     return l;
 }
 
-/* Returns whether the problem was not refused and has this step, and the step has a second stage if `second` is set. */
+/* Returns whether the problem was not refused, has this step and, if `second` is set, a second stage in it. */
 TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 {
     return !a.t.found->status.what && step < a.t.found->steps && second < a.t.step[step].data.stages;
@@ -159,10 +159,10 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
 }
 
 /* The system of a line: n rows, whose elements are `stride` apart in `upper` and `right`. In a plain line, rows
-   2 .. n - 2 can be computed several at a time. A thread whose line is not valid only takes part in its warp's common
-   work. `keep`, used in double precision only, may be null. If it is not, elimination stores its couplings in `keep`,
-   keep_stride apart, instead of `upper`; substitution reads `upper`, upper_stride apart, where another lane may have
-   stored them (adi2d_p_rung_share). */
+   2 .. n - 2 can be computed several at a time. A thread whose line is not valid only joins in its warp's common work.
+   `keep` is null in single precision, and may be null in double precision. If it is not, elimination stores its
+   couplings in `keep`, keep_stride apart; substitution reads couplings from `upper`, upper_stride apart, where another
+   lane may have stored them (adi2d_p_rung_share). */
 typedef struct {
     int n, valid, plain, stride;
     tb_real *upper, *right, *keep;
@@ -171,13 +171,13 @@ typedef struct {
 
 /* Solves along a line by the Thomas algorithm, and overwrites `upper` and `right`; rows may be computed from what
    `right` held. From the first row on, the function calls
-     row(k, &row)     for row k: for the first two, the last, those before it that fill no group of `ahead` rows, and
-                      all rows of a line that is not plain
-     rows(k, row)     for each group of `ahead` rows, from k on. It must write nothing to memory and branch alike for
-                      all rows of the group, so that the compiler can interleave them
+     row(k, &row)     for each row k outside the groups: the first two, the last, and those before it that are too few
+                      for a group; in a line that is not plain, all rows
+     rows(k, row)     for each group of `ahead` rows, k .. k + ahead - 1. It must write nothing to memory and branch
+                      alike for all rows of the group, so that the compiler can interleave them
    Then, from the last row back, it calls
-     put(k, solution, again(k))     for each row; before the first put for a group of ADI2D_P_RUNG_BACK rows, again has
-                                    been called for all of them
+     put(k, solution, again(k))     for each row, in groups of ADI2D_P_RUNG_BACK: again is called for all rows of a
+                                    group before put is called for any of them
      flush(k)         for each k that is a multiple of 32, after put for all rows from k on */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_type rows, again_type again,
@@ -185,7 +185,7 @@ TB_D void adi2d_p_rung_thomas(const adi2d_p_rung_system &s, row_type row, rows_t
 {
     const int n = s.n, valid = s.valid, stride = s.stride;
     tb_real *const upper = s.upper, *const right = s.right, c = 0, x = 0;
-    tb_real *const keep = s.keep ? s.keep : upper; /* these three serve double precision alone */
+    tb_real *const keep = s.keep ? s.keep : upper;
     const int keep_stride = s.keep ? s.keep_stride : stride, upper_stride = s.keep ? s.upper_stride : stride;
     adi2d_p_rung_row ready = {0, 1, 0, 0, 0}; /* the previous row, which a face may still change */
     auto eliminate = [&](int k) {
@@ -254,8 +254,8 @@ TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines
 /* A thread's data for its line along x. */
 typedef struct {
     adi2d_p_rung_line l;
-    int j, along[2], line, below, above; /* the line's number; distances between points, to the line, and from the line
-                                            to its neighbours */
+    int j, along[2], line, below, above; /* the line's number; distances between points, from an array's start to the
+                                            line, and from the line to its neighbours */
     int american, about;
     const tb_real *values[2], *v[2], *multiplier; /* of u and z: all values, and the line's own */
     fd_cell cell_y;
@@ -351,10 +351,10 @@ TB_D void adi2d_p_rung_x_rows(const adi2d_p_rung_x_line &x, int i, adi2d_p_rung_
     }
 }
 
-/* Computes right-hand sides and solves along x. Each problem has launch.blocks blocks, whose thread j takes line j. If
-   `across` is set, the kernel reads arrays that are contiguous along y, and transposes the differences as it writes
-   them. If `crowded` is set, eight blocks fit on a multiprocessor, so threads have fewer registers and compute fewer
-   rows at a time. */
+/* Computes right-hand sides and solves the systems along x. Thread j of a problem's blocks takes line j. If `across` is
+   set, the kernel reads arrays that are contiguous along y, and transposes the differences as it writes them. If
+   `crowded` is set, eight blocks fit on a multiprocessor, so threads have fewer registers and compute fewer rows at a
+   time. */
 template <int across, int second, int crowded>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, crowded ? 8 : 1) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
@@ -414,8 +414,8 @@ TB_D adi2d_p_rung_y_line adi2d_p_rung_y_line_of(const adi2d_p_rung_line &l, int 
     return y;
 }
 
-/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. In double precision the caller has put
-   an inner row's difference, which the solve along x left, in row->d. */
+/* Computes row j. `changes` and may_be are literals, as for adi2d_p_rung_x_make. In double precision row->d of an inner
+   row already holds the difference that the solve along x left. */
 TB_D void adi2d_p_rung_y_make(const adi2d_p_rung_y_line &y, int j, int changes, int may_be, adi2d_p_rung_row *row)
 {
     const int stride = y.stride, n = y.l.n[1], along[2] = {1, stride}, index[2] = {y.i, j};
@@ -462,9 +462,9 @@ TB_D tb_real adi2d_p_rung_y_put(const adi2d_p_rung_y_line &y, int j, tb_real val
     return value;
 }
 
-/* Where all lines of a warp have one matrix along y, lets one lane store `upper`, which saves most of a write and a
-   read of each point. Each other lane stores in an element of its own, because a branch would take longer. Each warp
-   has a part of the array. Double precision only; docs/adi2d.md has times of both precisions. */
+/* Where all lines of a warp have one matrix along y, one lane stores `upper` for all, which saves nearly one write and
+   one read of each point. The other lanes store in elements that nobody reads, because a branch would take longer. Each
+   warp has its own part of the array. Double precision only; docs/adi2d.md has times of both precisions. */
 TB_D void adi2d_p_rung_share(const adi2d_p_rung_y_line &y, int first, adi2d_p_rung_system *s)
 {
     const int lane = (int)threadIdx.x % 32, lines = y.stride - first < 32 ? y.stride - first : 32;
@@ -526,7 +526,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS, TB_BYTES == 8 ? 8 : 0)
     };
     adi2d_p_rung_system system = {n, valid, !y.given, y.stride, l.a.upper + y.i, l.a.e + y.i, NULL, 0, 0};
     if (TB_BYTES == 8 && (FD_MODEL_INDEPENDENT >> 1 & 1)) adi2d_p_rung_share(y, first, &system);
-    /* In double precision steps with and without changes have solves of their own: if the two branches met in the loop,
+    /* Steps with and without changes have solves of their own in double precision: if the two branches met in the loop,
        loads would be awaited there. */
     if (TB_BYTES == 8 && valid) load(2);
     if (TB_BYTES == 4)
@@ -655,8 +655,8 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
     const int x_blocks = (batch->points[1] + most - 1) / most, y_blocks = (batch->points[0] + most - 1) / most;
     cudaError_t error =
         trid_launch(fd_p_ready_kernel<set_up>, dim3((unsigned)batch->problems), dim3(set_up), 0, stream, launch.as);
-    /* Crowding pays in double precision with `across`, if more blocks are launched than the 5 per multiprocessor that
-       fit uncrowded. */
+    /* Crowding pays in double precision with `across`, if more blocks are launched than fit without it: 5 per
+       multiprocessor. */
     constexpr int may_crowd = across && TB_BYTES == 8;
     const int crowded =
         may_crowd && batch->problems * x_blocks > 5 * trid_device_attribute(cudaDevAttrMultiProcessorCount);
@@ -683,8 +683,8 @@ static inline int adi2d_p_rung_march(const fd_batch *batch, const fd_model_param
    the plain version: its accesses do not coalesce in solves along x.
    Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
    Leaves, Returns as MODEL_onchip
-   Cost     for each of batch->steps steps, four launches with ADI2D_TWO_STAGES, otherwise two, and one more if
-            batch->dates is not 0; three launches besides. A first stage reads or writes each point about 13 times */
+   Cost     for each of batch->steps steps, two launches (four with ADI2D_TWO_STAGES), and one more if batch->dates is
+            not 0; three launches besides. A first stage reads or writes each point about 13 times */
 template <int = 0>
 static inline int adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                               cudaStream_t stream)

@@ -35,7 +35,7 @@ typedef struct {
     tb_real nine[9];
 } adi2d_p_point;
 
-/* Returns those data of a lane's line that are the same for all its lines in a stage. */
+/* Returns the data of a lane that do not change from line to line in a stage. */
 TB_D adi2d_p_line adi2d_p_line_of(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);
@@ -150,8 +150,8 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Adds the terms that faces add to F to the right-hand sides d of the lane's points, and in the first of two stages to
-   the start of the second stage's. */
+/* Adds the faces' terms to the right-hand sides d of the lane's points and, in the first of two stages, to the start of
+   the second stage's right-hand sides. */
 TB_D void adi2d_p_chip_x_faces(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                tb_real *d)
 {
@@ -322,9 +322,9 @@ TB_D tb_real adi2d_p_load_column_around(int per_lane, const adi2d_p_chip *h, uns
     return below;
 }
 
-/* Adds theta dt times the change of F_2(u) in the step to the right-hand sides d of the thread's column, whose numbers
-   of x are own[0], and to *near_by, the right-hand side of the last point's neighbour, if the thread holds that point
-   and another thread its neighbour. w_of is the array of u. */
+/* Adds theta dt times the change of F_2(u) in the step to the right-hand sides d of the thread's column. If the thread
+   holds the last point and another thread its neighbour, adds the neighbour's term to *near_by. own[0] holds the
+   column's numbers of x; w_of is the array of u. */
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                  int w_of, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
@@ -352,8 +352,8 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
 }
 
 /* Writes the boundary rows of the thread's column. If the column lies on a face of x with given values, writes identity
-   rows, with the right-hand sides that the solve along x left. near_by is the right-hand side of the last point's
-   neighbour, if the thread holds that point and another thread its neighbour. */
+   rows, with the right-hand sides that the solve along x left. If the thread holds the last point and another thread
+   its neighbour, near_by is the neighbour's right-hand side. */
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int w_of, int right_of, tb_real near_by, adi2d_p_rows *r)
 {
@@ -378,8 +378,8 @@ TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Solves along y in stage s for the difference from w, which is z in a second stage with step->data.about and otherwise
-   u, and adds w. The sum goes to u in the last stage, otherwise to z. */
+/* Solves along y in stage s for the difference from w, and adds w. w is z in a second stage with step->data.about,
+   otherwise u. The sum goes to u in the last stage, otherwise to z. */
 TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
 {
     const fd_p_step *step = &fd_p_chip_step(*h, memory);

@@ -24,9 +24,9 @@ TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int 
            step->theta < 0.5 + 1e-15;
 }
 
-/* Returns whether the terms of step k allow a product, judged by five points, the corners and the middle of the grid:
-   whether there is no source and all rows are dominant there. fd_p_check_terms visits all points, but few steps.
-   Without numbers of t those steps speak for all, and nothing is left to check here. */
+/* Returns whether the terms of step k allow a product: whether there is no source and all rows are dominant at the
+   corners and in the middle of the grid. fd_p_check_terms visits all points, but few steps. If the model has no numbers
+   of t, the terms are the same in all steps, and this function checks nothing. */
 TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
 {
     const int *n = t->found->points;
@@ -51,8 +51,8 @@ TB_HD int adi2d_p_sets_source(const fd_p_tables *t)
     return fd_p_numbers(3) > 0 && (terms.source < 1 || terms.source > 1);
 }
 
-/* Finds the steps that are products, and those that batch->kind excludes. Unless the caller promises products, no
-   step is a product if the model sets a source (adi2d_p_sets_source): no check visits every point in every step. */
+/* Finds the steps that are products, and those that batch->kind excludes. If the model sets a source, no step is a
+   product unless the caller promises it, because no check visits every point in every step. */
 TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;

@@ -3,11 +3,10 @@
    MIT licence, see LICENSE. */
 
 /* Grids in device memory have rows of `pitch` elements; elements beyond the points are finite. Only the final values,
-   and a grid that adi3d_p_device_copy packs for the caller, have no gaps. A stage is three kernels (docs/adi3d.md
-   counts the passes over memory): right-hand sides and solves along x, which leave differences in d; solves along y, in
-   place; solves along z, which end the stage. Or it is two sweeps, with a small kernel between them (device_planes.h).
-   One or several warps solve a line along x, with `rows` points in each lane; lines along y and z are interleaved in a
-   block (trid/interleaved.h). */
+   and a grid that adi3d_p_device_copy packs for the caller, have no gaps. A stage is three kernels: right-hand sides
+   and solves along x, which leave differences in d; solves along y, in place; solves along z, which end the stage. Or
+   it is two sweeps, with a small kernel between them (device_planes.h). One or several warps solve a line along x, with
+   `rows` points in each lane; lines along y and z are interleaved in a block (trid/interleaved.h). */
 
 /* Returns whether the terms along an axis are declared independent of the other axes. */
 TB_HD constexpr int adi3d_p_independent(int axis)

@@ -72,8 +72,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     if (last) adi3d_p_device_most(&h.march->largest, largest);
 }
 
-/* Applies the events at a date, from the values before it, which are in d. A change may raise the largest magnitude
-   that the march is given. */
+/* Applies the events at a date, from the values before it, which are in d. A change may raise found->given. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_date(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
@@ -92,8 +91,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_most(&h.t.found->given, given);
 }
 
-/* Computes the value and its derivatives at a spot with a block of 64 threads, and stores them with those of the same
-   time. */
+/* Computes value and derivatives at each spot, with a block of 64 threads per spot, and stores them for `time`. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(64) adi3d_p_device_values(const __grid_constant__ adi3d_p_device h, int time)
 {
@@ -144,7 +142,7 @@ TB_HOST void adi3d_p_copy(adi3d_p_queue *on, void *to, const void *from, size_t 
     if (on->error == cudaSuccess) on->error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on->stream);
 }
 
-/* Sets bytes of the device to a value; does nothing if the pointer to them is null. */
+/* Sets bytes in device memory to a value; does nothing if the pointer is null. */
 TB_HOST void adi3d_p_set(adi3d_p_queue *on, void *bytes, int value, size_t count)
 {
     if (on->error == cudaSuccess && bytes) on->error = cudaMemsetAsync(bytes, value, count, on->stream);
@@ -256,7 +254,7 @@ static inline void adi3d_p_device_start(adi3d_p_device_work *w)
 template <int unused>
 static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_parameters *parameters)
 {
-    enum { at_once = 32 }; /* steps whose data are computed together; with progress, the host then waits for the GPU */
+    enum { at_once = 32 }; /* steps whose data are computed together; with progress, the host waits after them */
     const fd_problem *problem = &w->h.problem;
     fd_step some[at_once];
     fd_p_step step, factored = {}; /* the last step in which factors were computed; ignored in the first step */
@@ -266,8 +264,8 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
         if (k % at_once == 0) fd_schedule_part(&w->found.times, k, at_once, some, &steps);
         const int last = k == steps - 1;
         step = fd_p_step_of(problem, parameters, &some[k % at_once]);
-        /* A step of one stage that is taken in sweeps makes no factors for solves along z, but a second stage needs
-           them. */
+        /* The number of stages counts because a step of one stage that is taken in sweeps makes no factors for solves
+           along z, which a second stage needs. */
         w->h.fresh = k == 0 || step.changes != factored.changes ||
                      !fd_p_same_size(step.data.size, factored.data.size) || step.data.stages != factored.data.stages ||
                      !fd_p_same(fd_p_numbers(3), factored.time[1], step.time[1]);
@@ -372,7 +370,7 @@ static inline size_t adi3d_device_bytes(const fd_batch *batch)
             of Douglas' scheme reads or writes an array of the grid 7 times, a step of two stages 15 times. Both counts
             fall by 2 if the only or first stage can be taken in sweeps (adi3d_p_device_stage); American exercise adds 4
             in the last stage and 1 in an earlier one (docs/adi3d.md). The host waits for each problem's preparation,
-            for each grid that is recorded, for the end of the march and for the results, and with problem.progress
+            for each grid that is recorded, for the end of the march and for the results; with problem.progress also
             after every 32 steps */
 template <int unused = 0>
 static inline int adi3d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,

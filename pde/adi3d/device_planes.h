@@ -17,11 +17,11 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
     return h.n[2] * partition / h.partitions;
 }
 
-/* Returns whether a step's solves along y and z change places. Changes within the step rule that out, and so does any
-   FD_SLOPE face, which may bring them (step.changes). So does a face of y or z whose value is given: the solve along
+/* Returns whether a step's solves along y and z change places. Changes within the step (step.changes) rule that out,
+   and so does any FD_SLOPE face, whose slope may change. So does a face of y or z whose value is given: the solve along
    the other axis must not change that value. So does FD_DEGENERATE at a face of z or at the last point of y: its row
-   needs the neighbour's right-hand side, which along z is overwritten already or still to come, and which at the last
-   point of y another thread may hold. */
+   needs the neighbour's right-hand side. Along z this is overwritten already or still to come; at the last point of y
+   another thread may hold it. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.face[1], *z = h.face[2];
@@ -29,8 +29,8 @@ TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &st
            z[0] == FD_LINEAR && z[1] == FD_LINEAR;
 }
 
-/* Returns into how many pieces the upward sweep is best cut, as trid_best_pieces does, but in pieces of whole
-   partitions. */
+/* Returns the best number of pieces of the upward sweep, as trid_best_pieces does, but with whole partitions in each
+   piece. */
 TB_HOST int adi3d_p_device_upward_pieces(const adi3d_p_device &h, int blocks, int slots)
 {
     int best = 1, least = 0;
@@ -74,8 +74,8 @@ TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_st
 }
 
 /* Factors all partitions, with a thread for each, and the system of their last unknowns. With x[s] the last unknown of
-   partition s, row s of that system is x[s] + link[0] x[s-1] + link[1] f[s+1] = r y of the partition's last row, where
-   f[s+1], the first unknown of the next partition, is expressed in x[s] and x[s+1]. */
+   partition s, row s of that system is x[s] + link[0] x[s-1] + link[1] f[s+1] = r y, with r and y of the partition's
+   last row. In it f[s+1], the first unknown of the next partition, is expressed in x[s] and x[s+1]. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor_planes(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

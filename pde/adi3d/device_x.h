@@ -16,8 +16,8 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
                            1);
 }
 
-/* Computes right-hand sides and solves along x, from device memory, in any step. `warps` warps take a line; a block
-   takes `lines` lines of a plane. */
+/* Computes right-hand sides, from device memory, and solves the systems along x, in any step. `warps` warps take a
+   line; a block takes `lines` lines of a plane. */
 template <int rows, int warps, int lines>
 TRID_KERNEL void __launch_bounds__(32 * warps * lines)
     adi3d_p_device_any_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s)
@@ -72,8 +72,8 @@ struct adi3d_p_x_shape {
         columns = alone ? 4 : rows,
         height = alone ? 2 : 1,
         width = columns + 2, /* of the patch and the points around it */
-        /* Shared memory stores a plane's lines in whole rows of 128 bytes, permuted (fd_p_swizzle). A plane has one
-           more line on each side. */
+        /* Shared memory stores the block's lines of a plane, and one more on each side, in whole rows of 128 bytes,
+           permuted (fd_p_swizzle). */
         wide = adi3d_p_vectored,
         vectors = points / wide,
         plane_len = (lines + 2) * points,
@@ -81,7 +81,7 @@ struct adi3d_p_x_shape {
         ahead = alone ? 2 : 1,                                    /* planes in flight */
         slots = ahead + 2,                                        /* for these, the current and the previous plane */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
-        /* Offsets in shared memory behind the cells; `made` holds two planes of right-hand sides, which pass from warp
+        /* Offsets in shared memory after the cells; `made` holds two planes of right-hand sides, which pass from warp
            to warp. */
         numbers = alone ? 0 : 4 * points,
         faces = numbers + (alone ? 0 : (int)fd_p_numbers_x * points),
@@ -285,8 +285,8 @@ struct adi3d_p_x_patch {
     const tb_real *mine;        /* the line before the patch, in the first slot */
     tb_real *made;              /* the line for its first right-hand sides */
     int i;                      /* its first column */
-    int west, east;             /* the slots of the points beside the patch; 0 where a lane of the warp holds the point,
-                                   or there is none */
+    int west, east;             /* of the points beside the patch: their positions in the line; 0 where a lane of the
+                                   warp holds the point, or there is none */
     adi3d_p_along_x x[columns]; /* factors of the differences along x; only if lines are solved with factors */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
@@ -401,7 +401,7 @@ TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march<shape> &m, const a
     return q;
 }
 
-/* Copies a patch and the points around it. Points beyond the ends of a row are arbitrary finite numbers. */
+/* Copies a patch and the points around it. Beyond the ends of a row, the copies are arbitrary finite numbers. */
 template <class shape>
 TB_D void adi3d_p_x_around(const adi3d_p_x_patch<shape> &b, const tb_real *line, tb_real *u)
 {
@@ -450,8 +450,8 @@ TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_t
              factor * row_y.below * south - factor * row_p.below * more - factor * q.p.kill * v[0];
 }
 
-/* Computes the slopes along x and y at point e of a patch, in row r, and adds F_0's terms from their differences along
-   z to *right (plane k) and *next (plane p). */
+/* Computes the slopes along x and y at point e of a patch, in row r. Adds to *right (plane k) and *next (plane p) the
+   terms of F_0 with a derivative along z: differences of these slopes. */
 template <class shape>
 TB_D void adi3d_p_x_slopes(const adi3d_p_x_turn &t, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
                            adi3d_p_x_patch<shape> *b, tb_real *right, tb_real *next)
@@ -472,8 +472,8 @@ TB_D void adi3d_p_x_slopes(const adi3d_p_x_turn &t, const adi3d_p_x_point &q, co
     b->along_x[e] = slope;
 }
 
-/* Adds F_0's terms from the differences along y of slopes along x. Slopes in the patch are known; those in the rows
-   beside it are computed here. */
+/* Adds F_0's term in x and y: the difference along y of slopes along x. Slopes in the patch are known; those in the
+   rows beside it are computed here. */
 template <class shape>
 TB_D void adi3d_p_x_cross(tb_real factor, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
                           adi3d_p_x_patch<shape> *b)
@@ -628,7 +628,7 @@ TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const 
     }
 }
 
-/* Computes right-hand sides and solves with the same warps, for lines without factors. */
+/* For lines without factors: the same warps compute right-hand sides and solve. */
 template <class shape>
 TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {
@@ -656,10 +656,10 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
     }
 }
 
-/* Computes right-hand sides and solves along x in a step without changes (step.changes). A block takes some lines of a
-   plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first stage, or the
-   only one. Without its source F is linear, so a second stage takes derivatives once, of sums of u and z: u is replaced
-   by u + z, and z by u - z (kind 1: the stage is about z) or by the argument of F_1 + F_2 + F_3 (kind 2). */
+/* Computes right-hand sides and solves the systems along x in a step without changes (step.changes). A block takes some
+   lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first or
+   the only stage. F without its source is linear, so a second stage takes derivatives once, of sums of u and z: u + z
+   replaces u. In kind 1 (the stage is about z) u - z replaces z; in kind 2 the argument of F_1 + F_2 + F_3 does. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)
@@ -696,8 +696,8 @@ static inline int adi3d_p_device_launch_x(adi3d_p_queue *on, const adi3d_p_devic
     return 1;
 }
 
-/* Launches right-hand sides and solves along x: in the marching kernel if the step has no changes and shared memory
-   suffices, otherwise point by point. */
+/* Launches the kernel for right-hand sides and solves along x: the marching kernel if the step has no changes and
+   shared memory suffices, otherwise adi3d_p_device_any_x. */
 template <int warps>
 static inline void adi3d_p_device_x_of(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {

@@ -31,8 +31,8 @@ struct adi3d_p_yz_shape {
 /* The data of a thread. */
 typedef struct {
     tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: of the thread's line */
-    fd_cell *cells;                           /* without factors, in their place: the axis's cells, */
-    tb_real *numbers;                         /* and its numbers; both padded with the last ones */
+    fd_cell *cells;                           /* in place of factors: the axis's cells, padded with the last one */
+    tb_real *numbers;                         /* likewise: the axis's numbers */
     tb_real *planes; /* for the downward sweep: r, q and s of each of its planes, in four elements a plane */
     trid_copy_place to_ring;
     int thread, first;   /* its rows begin at `first` */
@@ -111,10 +111,10 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
     }
 }
 
-/* A line: the indices of its first point, the position of that point in memory, and whether it is fixed: on a face of x
-   or, for a line along z, of y whose value is given. The right-hand sides of a fixed line are its solutions already:
-   the changes to the given values. Lines along y on such a face of z are solved, because the solve along z replaces
-   their results. */
+/* A line: the indices of its first point, the position of that point in memory, and whether the line is fixed: whether
+   it lies on a face of x whose value is given or, along z, on such a face of y. The right-hand sides of a fixed line
+   are its solutions already: the changes to the given values. Lines along y on such a face of z are solved, because the
+   solve along z replaces their results. */
 typedef struct {
     int index[3], at, fixed;
 } adi3d_p_yz_line;
@@ -129,7 +129,7 @@ TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_y
     return l;
 }
 
-/* Returns the term that a step within which coefficients or given slopes may change adds to the right-hand side of
+/* Returns the term that coefficients or given slopes, if they may change within the step, add to the right-hand side of
    row r. */
 template <class shape>
 TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, adi3d_p_yz_line l, int r)
@@ -182,7 +182,7 @@ struct adi3d_p_yz_above {
     tb_real z[shape::rows], before[shape::rows];
 };
 
-/* Loads interface unknowns, which are solved already: those of the last plane of the block's partition and of the
+/* Loads interface unknowns, which are computed already: those of the last plane of the block's partition and of the
    partition below it. */
 template <class shape>
 TB_D void adi3d_p_yz_open(const adi3d_p_device &h, const adi3d_p_yz_march &m, adi3d_p_yz_above<shape> *above)
@@ -234,11 +234,11 @@ TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const fd_p_step &step, cons
         if (first + r < n) result[line + (first + r) * stride] = d[r];
 }
 
-/* Solves along y or z, with lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
-   through the lines at its places along x, one after another along the remaining axis (z for lines along y, and y for
-   lines along z), and prefetches the next depth - 1 lines at each place. A kernel that ends the stage also prefetches w
-   if `staged` is set, and otherwise reads w when it needs it. The downward sweep marches from the last plane of a
-   partition to its first: it substitutes back along z, solves along y and ends the stage. */
+/* Solves along y or z; along z it also ends the stage. Lines are interleaved in x, and each is cut into partitions. A
+   block marches through the lines at its places along x, one after another along the remaining axis (z for lines along
+   y, and y for lines along z), and prefetches the next depth - 1 lines at each place. A kernel that ends the stage also
+   prefetches w if `staged` is set, and otherwise reads w when it needs it. The downward sweep marches from the last
+   plane of a partition to its first: it substitutes back along z, solves along y and ends the stage. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads)
     adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s,
@@ -287,7 +287,7 @@ TRID_KERNEL void __launch_bounds__(shape::threads)
 }
 
 /* Launches the solves along y or z with one shape, or both sweeps with the shape of the downward sweep. Returns 0 if
-   they need more shared memory than a block may have, or if sweeps would not pay or adi3d_p_device_upward refuses. */
+   they need more shared memory than a block may have, if sweeps would not pay, or if adi3d_p_device_upward refuses. */
 template <int axis, int changes, int down, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, const fd_p_step &step, int s)
 {
@@ -302,7 +302,7 @@ static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, 
     const int planes = down ? 4 * ((h.n[2] - 1) / pieces + 1) : 0;
     const size_t slice = sizeof(tb_real) * (size_t)shape::slice;
     const size_t rest = sizeof(tb_real) * (size_t)(shape::ring + tables + planes);
-    /* The ring has up to three slots. Each also holds w if two such slots fit, even where three without w would. */
+    /* The ring has up to three slots. If two slots with w fit, each holds w, even where three without w would fit. */
     const int room = h.shared - 1024 - (int)rest, slices = room > 0 ? room / (int)slice : 0;
     const int staged = shape::ends && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
     if (depth < 1) return 0;
@@ -316,8 +316,8 @@ static inline int adi3d_p_device_launch_yz(adi3d_p_queue *on, adi3d_p_device h, 
 }
 
 /* Chooses the shape by the length of the axis: rows per thread, partitions per line, lines per block. To add one, add a
-   line here. Lines of more than 512 points take the narrowest shape, and so do those for whose shape shared memory does
-   not suffice. The downward sweep has too few registers for that shape, and returns 0. */
+   line here. Lines of more than 512 points take the narrowest shape, and so do shorter ones if shared memory is too
+   small for their shape. The downward sweep has too few registers for the narrowest shape, and returns 0. */
 template <int axis, int changes, int down>
 static inline int adi3d_p_device_yz(adi3d_p_queue *on, const adi3d_p_device &h, const fd_p_step &step, int s)
 {

@@ -2,11 +2,11 @@
    cluster. MIT licence, see LICENSE. */
 
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some of the grid's
-   planes. It has two arrays, values and differences. The values of the first of two stages replace its differences. The
-   differences of a second stage replace the values if it solves for differences from the first stage's values (`about`
-   in fd_stage); otherwise they replace the first stage's values, once no right-hand side needs them any more. The part
-   of F(u) that a second stage needs is computed in the first, from the same neighbours, and waits in device memory, of
-   which the second-level cache has a copy.
+   planes. It has two arrays, values and differences. The values of the first of two stages replace its differences. If
+   a second stage solves for differences from the first stage's values (`about` in fd_stage), its differences replace
+   the step's initial values; otherwise they replace the first stage's, once no right-hand side needs these any more.
+   The part of F(u) that a second stage needs is computed in the first, from the same neighbours, and waits in device
+   memory; the second-level cache holds a copy.
 
    Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
    exchange the rows in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
@@ -150,7 +150,7 @@ TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s,
 
 /* Computes the right-hand side of a first or a second stage at the block's points. It goes to `of` in a second stage
    without `about`, otherwise to the array for the stage's differences. A thread takes columns along z; in each plane it
-   reads its own point and the four beside it once, and the four diagonal neighbours. */
+   reads its own point, the four beside it and the four diagonal neighbours, each once. */
 template <int second>
 TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -229,7 +229,7 @@ typedef struct {
 } adi3d_p_chip_row;
 
 /* Returns the boundary row of an FD_VALUE or FD_DEGENERATE face at its point (i, j, k). `differences` and w are arrays:
-   the right-hand sides, and the values from which solutions differ. */
+   the right-hand sides, and the values from which the differences are taken. */
 template <int axis>
 FD_P_CALLED_D adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                      int differences, int w)
@@ -284,7 +284,7 @@ typedef struct {
     int n, pitch, plane;           /* points of a line; distances between rows and between planes */
     int side, kind, count, from;   /* the half begins at a face of that side and kind */
     int in, stride;                /* from point to point: in the index (1 or -1) and in an array */
-    int differences, w, result;    /* arrays: right-hand sides, the values from which solutions differ, results */
+    int differences, w, result;    /* arrays: right-hand sides; what differences are taken from; results */
     int remote;                    /* whether a line is in several blocks */
     int begin, lines, first_plane; /* the block's lines; its first plane */
     int given_x[2];                /* whether the faces of x have given values */
@@ -319,9 +319,9 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
    values are given, whether adi3d_p_chip_face_row makes its boundary row; the start of its half, and the half's tables.
-   These tables are the same for all lines. But where registers are short, the compiler would compute all addresses in
-   them before the first line, and spill them (single precision, 48^3: a tenth of the time), so each line finds its
-   tables again. Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
+   These are the same for all lines, but each line finds them again: otherwise, where registers are few, the compiler
+   computes all addresses in them before the first line and spills them (a tenth of the time for 48^3 in single
+   precision). Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;
     tb_real *near_by;
@@ -411,8 +411,8 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
     adi3d_p_chip_each<half>(m.count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
 }
 
-/* Solves along an axis in stage s, for lines of up to 2 * half points. Along x and y the solutions replace the
-   right-hand sides; along z the values from which they differ are added. */
+/* Solves along an axis in stage s, for lines of up to 2 * half points. The solutions are differences. Along x and y
+   they replace the right-hand sides; along z the values from which they are taken are added. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
