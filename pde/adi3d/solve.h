@@ -4,7 +4,7 @@
 #define adi3d_bytes FD_OF(bytes)
 #define adi3d_solve FD_OF(solve)
 
-/* If there are launches, both functions below are templates, like those that they call. So only programs that call them
+/* With TB_LAUNCHES both functions below are templates, like those that they call, so that only programs that call them
    contain the kernels. */
 #if TB_LAUNCHES
 #define ADI3D_P_WHEN_CALLED template <int unused = 0>

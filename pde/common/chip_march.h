@@ -16,8 +16,8 @@ TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
     return (tb_real *)(memory + h.u) + fd_p_chip_at(h, at);
 }
 
-/* Returns the sum of the terms that faces add to F of an array's values at point (i, j, k), at the step's start (end 0)
-   or end (1). */
+/* Returns the sum of the terms that faces add to F(v) at point (i, j, k), v being the values in `array`, at the
+   step's start (end 0) or end (1). */
 FD_P_CALLED_D tb_real fd_p_chip_faces(const fd_p_chip &h, int array, int end, int i, int j, int k)
 {
     const int index[3] = {i, j, k};
@@ -47,8 +47,8 @@ FD_P_CALLED_D void fd_p_chip_exercise(const fd_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Writes the results at `time`, 0 for today or 1 + a date. Each block writes its part of the batch's grid, and the last
-   block also all that follows. The first block writes the values at spots. */
+/* Writes the results at `time`, 0 for today or 1 + a date. Each block writes its part of the batch's grid; the last
+   block also writes the NaN after the problem's last row. The first block writes the values at spots. */
 FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, int time)
 {
     enum { last_axis = FD_FACTORS - 1, points = FD_FACTORS > 2 ? 64 : 16 };
@@ -67,7 +67,7 @@ FD_P_CALLED_D void fd_p_chip_record(const fd_p_chip &h, unsigned char *memory, i
     }
     if (!batch->grid) return;
     tb_real *grid = (tb_real *)batch->grid + result * (size_t)fd_p_count(batch->points);
-    /* A slice of the last axis has `slice` rows in the problem's grid and `room` rows in the batch's. */
+    /* Each point of the last axis has `slice` rows in the problem's grid and `room` rows in the batch's. */
     const int slice = FD_FACTORS > 2 ? h.n[1] : 1, room = FD_FACTORS > 2 ? batch->points[1] : 1, row = batch->points[0];
     const int first = h.row_first / slice, end = first + h.rows / slice;
     const int last = h.rank == h.size - 1, to = last ? batch->points[last_axis] : end;
@@ -138,8 +138,8 @@ FD_P_CALLED_D fd_status fd_p_chip_ended(const fd_p_chip &h, int largest, int *le
 }
 
 /* Marches the problem. make() takes a step, after which the whole cluster can read the new values. If `watched` is set,
-   checks whether the terms of each step, before it, and the values after it are finite; otherwise checks only the
-   values at the end. Returns the status. */
+   checks before each step that its terms are finite, and after it that the values are; otherwise checks only the values
+   at the end. Returns the status. */
 template <class make_type>
 TB_D fd_status fd_p_chip_march(fd_p_chip &h, unsigned char *memory, int watched, int *least, make_type make)
 {

@@ -12,7 +12,7 @@ struct fd_p_field {
 /* A problem whose grid is in device memory, with rows of `pitch` elements. All pointers are to device memory. */
 struct fd_p_grid : fd_p_field {
     enum { on_chip = 0 };
-    tb_real *u, *z, *d; /* values, a first stage's, differences */
+    tb_real *u, *z, *d; /* values, a first stage's values, differences */
     tb_real *extra;     /* exercise multiplier, or null */
     int pitch, plane;   /* from row to row, from plane to plane */
 };
@@ -32,8 +32,8 @@ TB_HD void fd_p_measure(const fd_problem *problem, const int *n, fd_p_field *h)
 
 /* ---- points ------------------------------------------------------------------------------------------------------ */
 
-/* Returns the mixed terms, F_0, at a point. The value at (i, j, k), -1 .. 1, around it is v[13 + i + 3 j + 9 k]; the
-   eight corners are not read, nor, with two factors, k = -1 and 1. */
+/* Returns the mixed terms, F_0, at a point. v[13 + i + 3 j + 9 k] is the value i, j and k points away along
+   the axes, each -1 .. 1. The eight corners are not read, nor, with two factors, k = -1 and 1. */
 TB_HD tb_real fd_p_apply_mixed(const fd_cell *cell, const fd_terms *terms, const tb_real *v)
 {
     tb_real down[3], up[3], cross[3] = {0, 0, 0};
@@ -64,7 +64,7 @@ TB_HD tb_real fd_p_apply_mixed(const fd_cell *cell, const fd_terms *terms, const
 /* Returns `mixed` * F_0 + `own` * (F_1 + F_2 (+ F_3)) at a point, without the faces' terms, from the values around it,
    as fd_p_apply_mixed takes them. The host (fd_p_host_mixed) and the marching kernel of device_x.h form mixed terms in
    ways of their own.
-   Cost     with three factors it reads 19 values; about 55 operations for all mixed terms and 30 for the others */
+   Cost     19 values read, with three factors; about 55 operations for all mixed terms and 30 for the others */
 TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
 {
     const tb_real before[3] = {v[12], v[10], v[4]}, after[3] = {v[14], v[16], v[22]};
@@ -74,8 +74,8 @@ TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mix
 
 /* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight. Eight
    successive groups have eight different orders. Eight lanes, as many as are served at once, cause no bank conflict if
-   they access pieces that are 1, 2, 4 or 8 apart, the first of which begins a group. The 128 bytes of a group stay
-   together, which suits asynchronous copies. */
+   they access pieces 1, 2, 4 or 8 apart, from the start of a group on. The 128 bytes of a group stay together, which
+   suits asynchronous copies. */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;
@@ -213,8 +213,8 @@ TB_D void fd_p_line_numbers(const fd_p_grid &h, const int *line, fd_numbers *own
         if (d != axis) fd_p_take(&h.t, d, line[d], &own[d]);
 }
 
-/* Computes `rows` rows of the matrix along an axis, for the line with these numbers, as inner rows. take(r, own)
-   returns row r's cell and fills in the axis's numbers. */
+/* Computes `rows` rows of the matrix along an axis, all as inner rows. `own` holds the line's numbers along the other
+   axes; take(r, own) returns row r's cell and fills in the axis's numbers. */
 template <int axis, int rows, class take_type>
 TB_D void fd_p_line_rows(const fd_p_grid &h, const fd_p_step &step, fd_numbers *own, take_type take, tb_real *a,
                          tb_real *b, tb_real *c)
@@ -232,8 +232,8 @@ TB_D void fd_p_line_rows(const fd_p_grid &h, const fd_p_step &step, fd_numbers *
 
 /* Computes the boundary rows of a line at FD_VALUE and FD_DEGENERATE faces, if they are among a lane's rows from
    `first` on. `made` receives them: 16 elements of shared memory per line, 8 for each side. The first three are the
-   row's a, b, c. The fourth is the right-hand side if the face's value is given, otherwise the multiple of the
-   neighbour's right-hand side that is added to the face's. The fifth is the right-hand side of the last face's
+   row's a, b, c. The fourth is the right-hand side if the face's value is given, otherwise the weight with which
+   the neighbour's right-hand side is added to the face's. The fifth is the right-hand side of the last face's
    neighbour, right_of(its index), if that face is FD_DEGENERATE and another lane holds the neighbour; otherwise 0. Call
    this before the code that needs many registers. Solutions are differences from w, which points to the line's first
    element; the next is `stride` further on. */

@@ -71,9 +71,8 @@ TB_HOST void fd_p_host_clear(const fd_p_host *h, tb_real *grid)
     memset((unsigned char *)(grid - line) + (size_t)from * 64, 0, (size_t)(to - from) * 64);
 }
 
-/* Copies the final values to the values. Sets the surroundings, and the grids of stages, multipliers and differences,
-   to 0. The final values may be stored in the memory of the differences, so the differences are cleared after all final
-   values have been copied. */
+/* Copies the final values to u, and sets the elements around them, and the grids z, extra and d, to 0. The final values
+   may be stored in d, so d is cleared after all of them have been copied. */
 TB_HOST void fd_p_host_begin(const fd_p_host *h)
 {
     const int *n = h->n, from = fd_p_host_share(h, n[1] * n[2], h->worker);
@@ -95,8 +94,8 @@ TB_HOST void fd_p_host_begin(const fd_p_host *h)
 
 /* ---- between steps ----------------------------------------------------------------------------------------------- */
 
-/* Applies the events at a date, except FD_RECORD, to a worker's rows, from a copy of the values in the memory of the
-   differences. A change may raise *given, the largest magnitude that the march is given. */
+/* Applies the events at a date, except FD_RECORD, to a worker's rows, from a copy of the old values in d. A change
+   of values may raise *given, the largest magnitude that the march is given. */
 TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *given)
 {
     const int *n = h->n, date = step->data.date, first = fd_p_host_share(h, n[1] * n[2], h->worker);
@@ -132,8 +131,8 @@ TB_HOST void fd_p_host_record(const fd_p_host *h, int time)
 }
 
 /* Returns the first point whose value is not finite. If step is not null, returns instead the first point whose terms
-   are not finite at the step's start or end. Leaves in *largest the largest magnitude of the values that the worker has
-   read; the worker stops after a line that has such a point. */
+   are not finite at the step's start or end. Each worker stops after its first line with such a point, and leaves in
+   *largest the largest magnitude of the values that it has read. */
 TB_HOST int fd_p_host_lost(const fd_p_host *h, const fd_p_step *step, int *largest)
 {
     const int *n = h->n, to = fd_p_host_share(h, n[1] * n[2], h->worker + 1);
@@ -208,7 +207,7 @@ FD_P_ONE_COPY void fd_p_host_problem(fd_p_host *h, const fd_model_parameters *pa
     for (h->watched = 0; h->watched < 2 && !h->t.found->status.what; h->watched++) {
         fd_p_host_shape(h->t.found->points, h);
         h->extra = h->t.problem->exercise == FD_AMERICAN ? extra : NULL;
-        if (h->watched) fd_p_host_prepare(h); /* the final values may be overwritten */
+        if (h->watched) fd_p_host_prepare(h); /* the final values may have been overwritten */
         status = fd_p_host_march(h);
         if (!status.what || status.what == FD_GREW) break;
     }
@@ -246,8 +245,8 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
 }
 
 /* Solves problems `from` .. `to` - 1 of the batch, in the calling thread.
-   Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, the thread's own,
-            aligned as by malloc; 0 <= `from`, `to` <= batch->problems
+   Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, which no other
+            thread uses, aligned as by malloc; 0 <= `from`, `to` <= batch->problems
    Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
             refused, each of these problems receives the call's status and, if its results' sizes are valid, NaN
    Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned
@@ -268,7 +267,7 @@ TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *p
     return FD_OK;
 }
 
-/* Does one worker's part of a batch whose problems all workers share, one after another.
+/* Does one worker's part of a batch. All workers share each problem, one problem after another.
    Needs    a thread for each worker 0 .. workers - 1; all threads call this function at the same time, with the same
             arguments except worker; meet(context), which returns once all workers have called it (null for one
             worker); parameters of each problem; memory of MODEL_host_bytes for all workers, aligned as by malloc

@@ -23,7 +23,7 @@
 /* Interleaved lines along an axis, `count` of them from point (i, j, k) on. The right-hand sides `from` and the results
    `to` have rows `row` elements apart; w has rows w_row apart and lines w_line apart. The solution is the change from
    w, except in a product of factors, where w is the right-hand side. Along the last axis and in products the result is
-   times * solution + plus * w (w_line is 1); elsewhere it is the solution. */
+   `times` * solution + `plus` * w, and w_line is 1; elsewhere the result is the solution. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;
@@ -132,9 +132,9 @@ FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_l
 #endif
 }
 
-/* Transposes the first 8 x 8 of rows x columns numbers, in registers if there are that many and the compiler has
-   shuffles: in three rounds, with bit = 1, 2 and 4. If the bit is set in just one of l and v, the round exchanges lane
-   l of vector v with lane l ^ bit of vector v ^ bit. */
+/* Transposes the first 8 x 8 of `rows` x `columns` numbers, or as many as there are. A full 8 x 8 is transposed in
+   registers, if the compiler has shuffles: in three rounds, with bit = 1, 2 and 4. If the bit is set in just one of l
+   and v, the round exchanges lane l of vector v with lane l ^ bit of vector v ^ bit. */
 FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                            tb_real *FD_P_RESTRICT to, size_t to_row)
 {
@@ -165,8 +165,8 @@ FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real 
             to[(size_t)m * to_row + (size_t)q] = from[(size_t)q * from_row + (size_t)m];
 }
 
-/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes down strips of columns one cache line wide, in
-   squares of 8 x 8, so that a line is still in the cache when the next square needs it. */
+/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes down strips of columns, each as wide as a cache
+   line, in squares of 8 x 8, so that the next square that needs a cache line still finds it in the cache. */
 FD_P_FLAT void fd_p_host_transpose(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
                                    tb_real *FD_P_RESTRICT out, size_t out_row)
 {
@@ -178,7 +178,7 @@ FD_P_FLAT void fd_p_host_transpose(int rows, int columns, const tb_real *FD_P_RE
                                           out + (size_t)c * out_row + (size_t)r, out_row);
 }
 
-/* Returns 1 if the first lane, column i, lies on a face of x whose value is given, plus 2 if the last lane does. */
+/* Returns a sum: 1 if the first lane, column i, lies on a face of x whose value is given; 2 if the last lane does. */
 TB_HOST int fd_p_host_fixed(const fd_p_host *h, int lines, int i)
 {
     return (i == 0 && fd_p_at_given(h->t.problem->face, h->n, 0, 0)) +
@@ -202,9 +202,9 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, the results include w. An
-   array then keeps the solutions of a row for the next one; with two factors it always does. Applies early exercise to
-   results that end the step. In lanes on a face of x whose value is given, the right-hand side is the solution. */
+/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, the results include w, and
+   the solutions of a row, which the next one needs, are kept in an array. Applies early exercise to results that end
+   the step. In lanes on a face of x whose value is given, the right-hand side is the solution. */
 FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums, const fd_p_host_lines *of)
 {
     const int n = h->n[axis], fixed = axis > 0 ? fd_p_host_fixed(h, lines, of->i) : 0;

@@ -51,11 +51,11 @@ typedef struct {
     int *slot;                 /* each worker's index (fd_p_host_least) */
     fd_p_findings *findings;   /* each worker's findings, while all visit the problem's points */
     size_t pitch, plane, wide; /* wide: the distance between rows in the arrays `rows` and `slopes` */
-    tb_real *spread;           /* for x, number by number, pitch apart: the cells, then the two factors of fd_p_first */
+    tb_real *spread;           /* for x, six arrays, pitch apart: the cells' numbers, `down` and `up` of fd_p_first */
     tb_real *u, *z, *d;        /* values, a first stage's values, right-hand sides and differences */
     tb_real *extra;            /* the exercise multiplier, or null */
     tb_real *rows, *slopes;    /* the worker's own: right-hand sides; slopes (fd_p_host_slopes_of) */
-    tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions, factors of back substitution */
+    tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions, eliminated rows' couplings */
 } fd_p_host;
 
 /* Sets the numbers of points, and the distances between rows and between planes. */
@@ -83,7 +83,7 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const int longer = h.n[1] > h.n[0] ? h.n[1] : h.n[0], most = h.n[2] > longer ? h.n[2] : longer;
     const size_t line = 128 / sizeof(tb_real), longest = (size_t)fd_p_padded_to(FD_P_MOST_LANES, most);
     const size_t grid = fd_p_round((h.plane * (size_t)h.n[2] + 2 * line) * sizeof(tb_real));
-    const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* odd, as planes */
+    const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* odd, like planes */
     const size_t rows = fd_p_round(FD_P_ROWS * h.wide * sizeof(tb_real));
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
     size_t used = fd_p_lay_out(batch, 0, memory, &h.t);
@@ -136,7 +136,7 @@ TB_HOST int fd_p_host_share(const fd_p_host *h, int count, int worker)
 /* The model at consecutive points along axis `vary`, at one time; for loops that compilers vectorise. */
 typedef struct {
     const fd_model_parameters *parameters;
-    const tb_real *numbers; /* those along `vary`, number by number, `room` apart */
+    const tb_real *numbers; /* along `vary`: number q of point b at [q room + b] */
     size_t room;
     fd_numbers own[3], now;
 } fd_p_host_model;
@@ -177,7 +177,7 @@ TB_HOST const tb_real *fd_p_host_row(const fd_p_host *h, const tb_real *v, int j
     return v + (size_t)k * h->plane + (size_t)j * h->pitch;
 }
 
-/* Prefetch `count` numbers to read, and memory for `count` numbers to write. */
+/* Prefetch `count` numbers, to read or to overwrite them. */
 TB_HOST void fd_p_host_fetch(int count, const tb_real *from)
 {
     const int line = 64 / (int)sizeof(tb_real);
@@ -312,9 +312,9 @@ TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, con
 }
 
 /* Adds f F_0(v) + g (F_1 + F_2 (+ F_3))(v) to `out` along a row, where f and g are v's two numbers in base[s] of the
-   step data. v holds the values at the step's start or, if `more` is set, a first stage's values, with the coefficients
-   at the step's end. Call it for consecutive rows, the first with `first` set. Each later call then computes only row
-   j + 1 of the slopes along z, whose differences are mixed derivatives. */
+   step data. v holds the values at the step's start or, if `more` is set, a first stage's values, for which F has the
+   coefficients at the step's end. Call it for consecutive rows, the first with `first` set. Each later call then
+   computes only row j + 1 of the slopes along z, whose differences are mixed derivatives. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int more, int first, tb_real *out)
 {
     const tb_real *v = more ? h->z : h->u, *time = at->step->time[more], *base = at->step->data.base[at->s] + 2 * more;
@@ -342,9 +342,9 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
     for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, v, at, more, base[1], out);
 }
 
-/* Adds size (F_axis(u) at the step's end - F_axis(u) at its start) to `out` along a row, as a part of the axis's
-   right-hand side. This part is 0 without step->changes, in a second stage with step->data.about, and at faces of x
-   whose value is given. */
+/* Adds size times the change of F_axis(u), from the step's start to its end, to `out` along a row, as a part of the
+   axis's right-hand side. This part is 0 without step->changes, in a second stage with step->data.about, and at faces
+   of x whose value is given. */
 FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_at *at, tb_real *FD_P_RESTRICT out)
 {
     const fd_p_step *step = at->step;

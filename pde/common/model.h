@@ -36,7 +36,7 @@
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
                           the payoff of exercise at time t. Without it, exercise pays the final value
        FD_MODEL_MIXED     declares the mixed terms that are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23;
-                          without it there are none, and none are computed
+                          without it no mixed terms are computed
    Two more macros are promises. Each is a sum of 1, 2 and 4 for the axes x, y and z:
        FD_MODEL_STEADY       drift and diffusion along these axes, and kill, do not depend on time, although other terms
                              may. With two factors it saves time along y, if steps are products of factors

@@ -61,8 +61,8 @@ typedef struct {
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
-/* Assigns memory, from its start, to the tables; with null, only counts bytes. Unless `whole` is set, the steps and the
-   final values get none. Returns the bytes used. */
+/* Lays out the tables from the start of memory, without the steps and the final values unless `whole` is set; if memory
+   is null, only counts. Returns the bytes. */
 TB_HD size_t fd_p_lay_out(const fd_batch *batch, int whole, unsigned char *memory, fd_p_tables *tables)
 {
     size_t used = 0, steps = (size_t)batch->steps, grid = sizeof(tb_real);
@@ -141,7 +141,7 @@ TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
     return found->steps > batch->steps ? FD_NO_ROOM : FD_OK;
 }
 
-/* Checks the problem's own numbers, and finds the maps of its axes and the intervals of its march. */
+/* Checks the problem's sizes and choices, and finds the maps of its axes and the intervals of its march. */
 TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -224,8 +224,8 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
 }
 
 /* Computes the model's numbers at the times of the steps, and the steps if t->step is not null. Finds numbers that are
-   not finite, the longest explicit step, with several factors steps that are too short, and with two the largest
-   theta dt. */
+   not finite and the longest explicit step; with several factors, steps that are too short; with two, the largest theta
+   dt. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     const int numbers = fd_p_numbers(3);
@@ -292,8 +292,8 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
 
 /* Returns how many threads share a line. With one factor, one does. Otherwise, on a device, 8 do: each takes several
    points, and reads their common data once; 16 or 32 do if there are too few lines for all threads. On the host,
-   workers take whole lines, so that they rarely write to the same cache line (unless their number is a multiple of 32:
-   it is then taken for a device's). */
+   workers take whole lines, so that they rarely write to the same cache line. If the number of
+   threads is a multiple of 32, they are taken for a device's. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
@@ -331,8 +331,8 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 
 enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
 
-/* Returns 0 if the longest explicit step of the march is short enough at a point with these terms; otherwise a number
-   that is least for the fastest point: the 1 / dt that it needs, as fd_p_larger stores it, negated. Couplings bound dt
+/* Returns 0 if the longest explicit step of the march is short enough at a point with these terms; otherwise the 1 / dt
+   that the point needs, as fd_p_larger stores it, negated: the fastest point has the least number. Couplings bound dt
    so that the fastest wave does not overshoot. Drifts bound it too: in each step, the phase of a wave along an axis
    turns by at most |above - below| dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
    damping. Growth by a factor of e until time 0 is allowed. */
@@ -370,9 +370,9 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
 
 /* Returns whether the terms at a point are ill-posed. They are if a diffusion is negative; if mixed^2 exceeds
    4 diffusion_i diffusion_j for a declared pair; or if several pairs are declared, and the matrix of correlations is
-   not positive semidefinite. The last two allow for rounding. The matrix's determinant is taken times
-   4 diffusion_1 diffusion_2 diffusion_3, so that no square root keeps compilers from vectorising; if that product is 0,
-   the pairs suffice. */
+   not positive semidefinite. The last two allow for rounding. The matrix's determinant is multiplied
+   by 4 diffusion_1 diffusion_2 diffusion_3, so that no square root keeps compilers from vectorising; if that product is
+   0, the pairs suffice. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
@@ -527,9 +527,9 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 
 /* Checks the terms at all points whose value is not given, in the steps of fd_p_looked_at, and finds out whether any of
    these points has a source. Counts the rows of the first and the last step, at all points, that are not dominant. If
-   both steps are equal, rows are computed once and counted twice. With two factors, rows with the march's largest theta
-   dt are counted too, in too_long, if neither step has it: if they are dominant, so are those of shorter steps with the
-   same coefficients. */
+   both steps are equal, rows are computed once and counted twice. With two factors, if the march's largest theta dt is
+   that of neither step, also counts, in too_long, the rows that are not dominant with it: a row that is dominant
+   with it is so in every shorter step with the same coefficients. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;

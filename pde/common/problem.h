@@ -7,9 +7,9 @@
               over one along y, and a value given along y over one along z.
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that is
               refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its status in its problems, with the axis if batch.points is out of range. If the statuses are in device
-              memory, it leaves FD_BAD_ARGUMENT there, without an axis, whatever the error. It leaves NaN in all other
-              results, unless the sizes of these are wrong (fd_p_results_sized).
+              NaN in all results, unless their sizes are wrong (fd_p_results_sized), and its status in its problems,
+              with the axis if batch.points is out of range. Statuses in device memory then become FD_BAD_ARGUMENT,
+              without an axis, whatever the error.
      Checks   Before the march, the model's numbers are checked at all points and in all steps (FD_MODEL_NAN), and final
               values at all points (FD_FINAL_NAN). The terms are checked at all points whose value is not given, in the
               first step, the last step and a step chosen for each line (with one factor, for each point):
@@ -64,10 +64,10 @@ typedef struct {
     int exercise;            /* FD_EUROPEAN .. */
     const double *spot;      /* batch.spots points at which values are computed, each with all its coordinates */
     void (*progress)(int step, int steps, void *context); /* null, or called after each step with the number of steps
-                                                             done: by all marches of two and three factors on the
-                                                             host, and by MODEL_device of three. One thread reports a
-                                                             problem, but other threads may report other problems at
-                                                             the same time. A GPU may lag up to 31 steps behind */
+                                                             done: by all marches of two and three factors on the host,
+                                                             and by MODEL_device of three. One thread makes all calls
+                                                             for a problem; threads with other problems may call at the
+                                                             same time. A GPU may lag up to 31 steps behind the calls */
     void *context;           /* the argument of progress */
 } fd_problem;
 
@@ -87,9 +87,9 @@ typedef struct {
     int spots;     /* the spots of each problem, 0 or more */
     const fd_problem *problem;
     fd_status *status;      /* of each problem */
-    fd_values *values;      /* for each problem, (1 + dates) x spots of them: at time 0, then at its dates with
-                               FD_RECORD; those of other dates are not written, except as NaN if the problem fails.
-                               May be null if there are no spots */
+    fd_values *values;      /* for each problem, (1 + dates) x spots of them: at time 0, then at each date; those of
+                               dates without FD_RECORD are not written, except as NaN if the problem fails. May be
+                               null if there are no spots */
     void *grid;             /* null; or, for each problem, 1 + dates grids at the same times, of points[0] x points[1] x
                                points[2] numbers in the precision of the call: point (i, j, k) at
                                i + points[0] (j + points[1] k); NaN beyond the last point of an axis */
@@ -102,14 +102,14 @@ typedef struct {
 typedef struct {
     int points[3], steps;     /* for axis.points and times.steps */
     double value;             /* at the spot, extrapolated from the trials. Its own error is not estimated, and may
-                                 exceed the tolerance: for a value within it, take the points and steps above */
+                                 exceed the tolerance; for a value within it, solve with the points and steps above */
     double in_space, in_time; /* the errors of the coarsest trial, as estimated */
     double order;             /* the order of the error in time, 1 .. 2 */
     fd_status status;         /* the status of the first trial that failed, or of the last trial */
 } fd_suggestion;
 
-/* The limits of a batch: how many kinds there are for two factors, and the status of an unknown one (ADI2D_BAD_KIND);
-   the most points of an axis for one and three factors (FD1D_MOST, ADI3D_MOST), and for two. */
+/* The limits of a batch: for two factors, how many values batch.kind has, and the status of any other value
+   (ADI2D_BAD_KIND); the most points of an axis for one and three factors (FD1D_MOST, ADI3D_MOST), and for two. */
 enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_POINTS = 1024, FD_P_MOST_OF_TWO = 32768 };
 
 /* Returns the most points of an axis. */
@@ -238,7 +238,7 @@ TB_HD int fd_p_at_given(const int (*face)[2], const int *n, int axis, int i)
 }
 
 /* Whether a march needs these grids in addition to those of values and differences: a first stage's values, final
-   values that last for the whole march, the multiplier of early exercise. */
+   values kept for the whole march, the multiplier of early exercise. */
 typedef struct {
     int stage, final, multiplier;
 } fd_p_needs;

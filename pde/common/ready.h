@@ -67,9 +67,8 @@ typedef struct {
 
 /* Chooses the size of a batch's clusters: the size asked for or, if that is 0, the smallest whose blocks hold a grid. A
    larger size replaces it if all problems still run at once and the blocks have enough work. shape(blocks, most, &pays)
-   returns the kernel with clusters of `blocks` blocks on a device whose blocks have up to `most` bytes of shared
-   memory, and clears `pays` if the blocks would have too little work. `fixed` bytes of a block's shared memory are
-   static. */
+   returns the kernel and its shape for clusters of `blocks` blocks that have up to `most` bytes of shared memory each,
+   and clears `pays` if the blocks would have too little work. `fixed` bytes of a block's shared memory are static. */
 template <class shape_type>
 static inline fd_p_chosen fd_p_choose(void (*kernel)(fd_p_launch), const fd_batch *batch, size_t fixed, int asked,
                                       shape_type shape)
@@ -125,8 +124,8 @@ static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_c
 /* ---- the data of a block ----------------------------------------------------------------------------------------- */
 
 /* A block's data about its problem, in shared memory. The grid's rows along x are numbered along y and then z; block r
-   of the cluster holds rows r rows_each .. (r + 1) rows_each - 1, as far as they exist. Arrays are offsets in bytes in
-   dynamic shared memory, so that the compiler knows that they lie there. */
+   of the cluster holds rows_each of them, from row r * rows_each on, as far as they exist. An array is given by its
+   offset in bytes in dynamic shared memory, so that the compiler knows that it lies there. */
 struct fd_p_chip : fd_p_field {
     enum { on_chip = 1 };
     fd_batch batch;                 /* a copy: other threads cannot use the address of a kernel's parameter */
@@ -140,7 +139,7 @@ struct fd_p_chip : fd_p_field {
     int u, step;                    /* offsets of the values and of the step */
 };
 
-/* Fills in the data that adi2d.h and adi3d.h share, except for pitch, given and offsets. One thread calls it. */
+/* Fills in the data that adi2d.h and adi3d.h share, except for pitch, given and the offsets. One thread calls it. */
 TB_D void fd_p_chip_begin(const fd_p_launch &launch, const fd_p_ready &ready, int which, unsigned char *memory,
                           int rows_each, fd_p_chip *h)
 {

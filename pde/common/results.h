@@ -131,8 +131,8 @@ TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
 
 #if TB_LAUNCHES
 
-/* Fills the results of a call that is refused: the statuses and, if the sizes of the results are valid, all others.
-   Sets all bits, which means FD_BAD_ARGUMENT in a status, and NaN elsewhere. */
+/* Fills the results of a call that is refused or, if their sizes are not valid, only the statuses. Sets all bits, which
+   makes a status FD_BAD_ARGUMENT and all other results NaN. */
 template <int unused = 0>
 static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
 {

@@ -1,6 +1,6 @@
 /* rooms.h - includes the rooms of fd1d.h, adi2d.h and adi3d.h, once for each model and precision; each room builds on
    those before it. In C++ they are in a namespace, MODEL_rooms_f32 or MODEL_rooms_f64. Names that C also reads, or that
-   a user calls, contain the model's name as well: a list in the room turns a name such as fd_host into MODEL_host_f32
+   a user calls, contain the model's name as well: macros in the room turn a name such as fd_host into MODEL_host_f32
    or MODEL_host_f64 (FD_OF). MIT licence, see LICENSE. */
 
 #ifdef __cplusplus

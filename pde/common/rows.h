@@ -94,7 +94,7 @@ TB_HD tb_real fd_p_pays(const fd_p_tables *t, const int *index, double when, tb_
     return fd_p_exercise(t->parameters, at, when, final);
 }
 
-/* Finds the four points of a line from which the shift of a date takes the value at a point.
+/* Finds the four points of a line from which a date's shift interpolates the value at a point.
    Returns  the line's axis; -1 if the value stays */
 TB_HD int fd_p_shift_of(const fd_p_tables *t, const fd_date *event, const int *index, fd_weights *from)
 {
@@ -106,7 +106,7 @@ TB_HD int fd_p_shift_of(const fd_p_tables *t, const fd_date *event, const int *i
 }
 
 /* Returns the value at a point after a shift, from the value there and those of the four points. It is formed from
-   differences, so that if all these values are equal it is the same to the bit: rounding moves no value off its
+   differences: where all these values are equal, the result equals them to the bit, so rounding moves no value off its
    payoff. */
 TB_HD tb_real fd_p_interpolated(const fd_weights *from, tb_real here, const tb_real *four)
 {
