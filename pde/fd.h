@@ -21,8 +21,8 @@
        first derivative  m + w (p - m),   second  h (p - m),
        A u without kill  drift m + flow (p - m),  flow = h diffusion + w drift.
    Values are subtracted before they are multiplied: rounding errors are then relative to differences, not to values. A
-   face is the first or last point of a line; its boundary condition sets h and w of its cell. Upwinding raises a flow
-   below drift or below 0 to the larger of these two. A coupling is an off-diagonal coefficient of A, the weight of a
+   face is the first or last point of a line; its boundary condition sets h and w of its cell. Upwinding raises flow,
+   where it is lower, to the larger of drift and 0. A coupling is an off-diagonal coefficient of A, the weight of a
    neighbour. docs/fd.md derives these formulas and explains how kernels use them.
 
    The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64, and in C++ also without a
@@ -216,8 +216,8 @@ typedef struct {
 } fd_status;
 
 /* A march whose growth exceeds this bound has the status FD_GREW. The values of a stable march grow by little more than
-   exp(-kill maturity), which a rate of -18 % over 50 years keeps below the bound. In an unstable march some wave grows
-   in each step. Growth up to the bound has cost single precision four of its seven digits. */
+   exp(-kill maturity), which is still below the bound for a rate of -18 % over 50 years. In an unstable march some wave
+   grows in each step. Growth to the bound costs single precision four of its seven digits. */
 enum { FD_MOST_GROWTH = 10000 };
 
 /* Returns a status with not_dominant and growth 0. */

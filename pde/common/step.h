@@ -28,7 +28,7 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     fd_p_step s;
     fd_step_data_of(problem->scheme, step, &s.data);
     s.from = step->from, s.to = step->to;
-    s.time[0][numbers] = s.time[1][numbers] = 0; /* the array's last element, which no number of time takes */
+    s.time[0][numbers] = s.time[1][numbers] = 0; /* the array's last element, beyond the numbers of time */
     fd_p_numbers_of_step(problem, parameters, step, numbers + 1, s.time[0]);
     s.data.time_independent = fd_p_same(numbers, s.time[0], s.time[1]);
     s.changes = !s.data.time_independent;
@@ -39,8 +39,8 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     return s;
 }
 
-/* Returns the first derivative as fd_lane_first does, from the factors of the two differences: with the numbers of
-   the cell, `down` is below * (1 - w), and `up` is above * w. */
+/* Returns the first derivative as fd_lane_first does, but from the factors of the two differences: `down` is
+   below * (1 - w) of the cell, and `up` is above * w. */
 TB_HD tb_real fd_p_first(tb_real down, tb_real up, tb_real low, tb_real here, tb_real high)
 {
     return down * (here - low) + up * (high - here);

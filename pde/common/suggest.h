@@ -28,8 +28,8 @@ typedef struct {
     int call; /* the status of the first call that was refused */
 } fd_p_trial;
 
-/* Sets up the batch of all trials. Returns FD_OK, FD_BAD_TIMES with the reason in t->status, or FD_BAD_SIZE for workers
-   or points that MODEL_host refuses. After FD_OK, points and steps can be multiplied by 4 without overflow. */
+/* Sets up the batch that each trial solves. Returns FD_OK, FD_BAD_TIMES with the reason in t->status, or FD_BAD_SIZE
+   for workers or points that MODEL_host refuses. After FD_OK, 4 times as many points or steps do not overflow. */
 TB_HOST int fd_p_trial_begin(const fd_problem *problem, int workers, fd_p_trial *t)
 {
     fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
@@ -57,9 +57,9 @@ TB_HOST double fd_p_trial_value(fd_p_trial *t, const fd_problem *problem, int fi
 }
 
 /* Finds the extrapolated value, and the errors of the problem's own grid. Assumes that errors in space are of second
-   order. Estimates the order in time from steps of three lengths; assumes first order if errors fall more slowly than
-   that, or if problem->exercise is not FD_EUROPEAN. Measures errors in time on the finest grid: a coarse grid hides the
-   effect of a free boundary. */
+   order. Estimates the order in time from steps of three lengths; assumes first order if errors fall no faster, or if
+   problem->exercise is not FD_EUROPEAN. Measures errors in time on the finest grid: a coarse grid hides the effect of a
+   free boundary. */
 TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_suggestion *to)
 {
     const double own = fd_p_trial_value(t, problem, 1, 1), finer = fd_p_trial_value(t, problem, 2, 1);
@@ -95,23 +95,22 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
 
 /* Suggests how many points of each axis and how many steps make the value at the problem's first spot accurate to a
    tolerance at the least cost, with four or five trials on the host. The coarsest trial has the problem's own points
-   and steps. The finest has four times as many steps, and with one factor four times as many intervals, with more
-   factors twice as many. For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a free
-   boundary.
+   and steps. The finest has four times as many steps, and four times as many intervals with one factor or twice as many
+   with more. For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a free boundary.
    Needs    axes that are computed (problem->points null); the tolerance of the value; memory of MODEL_suggest_bytes,
             aligned as by malloc; workers as MODEL_host
    Leaves   *to: the suggested axis.points and times.steps, at least the problem's; the extrapolated value; the errors
             of the problem's own grid
    Returns  FD_OK; FD_BAD_TOLERANCE if the tolerance needs more points than the solver takes, or more than 2^27 steps:
-            *to then has the most in their place; as MODEL_host; FD_BAD_NUMBER for a tolerance that is not positive and
-            finite; FD_BAD_ARGUMENT if problem->points are given; FD_BAD_SIZE if the finest trial would have too many
-            points; FD_BAD_TIMES, with the reason in to->status; or the status of a trial that failed, as in to->status
+            *to then holds the limit instead; FD_BAD_NUMBER for a tolerance that is not positive and finite;
+            FD_BAD_ARGUMENT if problem->points are given; FD_BAD_SIZE if the finest trial would have too many points;
+            FD_BAD_TIMES, with the reason in to->status; the status of a trial that failed, as in to->status; or, for a
+            refused call, as MODEL_host
    Error    the estimate assumes errors of second order in space. In time it takes the order that steps of three lengths
-            show, or first order if problem->exercise is not FD_EUROPEAN. It allows for twice each error; with the
-            points and steps that it suggests, the values in tests/test_suggest_host.c are within the tolerance. A trial
-            that is too coarse for the problem misleads it, for example with a free boundary close to the spot, or a
-            barrier that is aligned with neither a face nor an FD_MIDWAY place. The error of ends that are too close is
-            not included */
+            show, or first order if problem->exercise is not FD_EUROPEAN. The suggestion allows for errors of twice the
+            estimates; with it, the values in tests/test_suggest_host.c are within the tolerance. A trial that is too
+            coarse misleads the estimate, for example with a free boundary close to the spot, or a barrier that is
+            aligned with neither a face nor an FD_MIDWAY place. Errors of an axis that is too short are not included */
 TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *parameters, double tolerance, int workers,
                        void *memory, size_t bytes, fd_suggestion *to)
 {
@@ -139,7 +138,7 @@ TB_HOST int fd_suggest(const fd_problem *problem, const fd_model_parameters *par
     const double share = FD_FACTORS * to->order / 2 / (1 + FD_FACTORS * to->order / 2);
     const double space = sqrt(safety * to->in_space / (share * tolerance));
     const double time = pow(safety * to->in_time / ((1 - share) * tolerance), 1 / to->order);
-    /* All steps may be cut in two, which the limit of 2^28 must allow. */
+    /* Half the limit of 2^28, because all steps may be cut in two. */
     int fits = fd_p_suggested(problem->times.steps * fd_p_max(time, 1), FD_P_MOST / 2, &to->steps);
     for (int d = 0; d < FD_FACTORS; d++)
         fits &= fd_p_suggested(1 + (problem->axis[d].points - 1) * fd_p_max(space, 1), fd_p_most_points(FD_FACTORS),

@@ -13,8 +13,8 @@
 #if TB_HOST_SCOPE
 
 enum {
-    FD_P_ROWS = 16,            /* right-hand sides of rows that the host computes and transposes at a time: few, so that
-                                  they stay in a cache */
+    FD_P_ROWS = 16,            /* rows of a grid whose right-hand sides the host computes and transposes at a time: few,
+                                  so that they stay in a cache */
     FD_P_WORTH_SHARING = 32768 /* the fewest points per worker at which workers share a grid of two factors: with fewer,
                                   waiting would cost more than sharing saves */
 };

@@ -16,7 +16,7 @@ typedef struct {
 } fd_axis;
 
 /* The map of an axis, for fd_map_point. The sum of asinh((x - place) / width) over the places that attract points grows
-   with x. Point i is the x at which it has completed a share s of its growth from low to high, where
+   with x. Point i is the x at which the sum has completed a share s of its growth from low to high, where
    v = i / (points - 1) and s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). This polynomial puts places on nodes
    or midway between them. */
 typedef struct {
@@ -49,9 +49,9 @@ TB_HD double fd_p_density(const fd_map *map, double x)
 }
 
 /* Inverts the sum: by a formula if at most one place attracts points, otherwise by Newton's method within a bracket.
-   The method bisects if a step leaves the bracket, and at every fourth step, so that it always converges. It stops one
-   step after the sum is right to within 1e-13, usually less than a millionth of what a spacing adds to the sum, or
-   when no number lies within the bracket. */
+   The method bisects if a step leaves the bracket, and at every fourth step, so that it always converges. It stops when
+   no number lies within the bracket, or one step after the sum is right to within 1e-13, usually less than a millionth
+   of what a spacing adds to the sum. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -130,7 +130,7 @@ TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
             (NaN, infinite, a length that is not positive and finite, a width negative or too small), FD_BAD_ALIGNMENT,
             FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
    Cost     a few asinh for each place that attracts points; for each place that lies midway, also a few rounds of two
-            fd_map_point */
+            calls to fd_map_point */
 TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 {
     if (!axis || !map) return FD_BAD_ARGUMENT;

@@ -178,8 +178,8 @@ TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real a
 /* Returns the second derivative at a point, from the values below, at and above it.
    Cost     2 subtractions, 2 multiplications, 1 FMA
    Error    exact for quadratics; of second order on smooth grids, of first order on others. Rounding adds about 2 h
-            times the unit roundoff times the slope, besides what errors in the values do. At an FD_SLOPE face the
-            result is the part that does not depend on the given slope; at other faces it is 0 */
+            times the unit roundoff times the slope to what errors in the values cause. At an FD_SLOPE face the result
+            is the part that does not depend on the given slope; at other faces it is 0 */
 TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
@@ -409,8 +409,8 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
 
 /* Eliminates the third unknown from the matrix row of an FD_DEGENERATE face, with the neighbour's row.
    Needs    third = size drift far_of. Of the face's row, *b and *near_by as fd_lane_matrix left them: *near_by is c at
-            the first point, a at the last. Of the neighbour's row, `toward`, the coefficient of the face's unknown (a
-            next to the first point, c next to the last), `middle`, its b, and `away`, the other coefficient
+            the first point, a at the last. Of the neighbour's row: `toward` is the coefficient of the face's unknown (a
+            next to the first point, c next to the last), `middle` is b, `away` the remaining coefficient
    Leaves   *b and *near_by of the new row
    Returns  m <= 0: subtract m times the neighbour's right-hand side from the face's. If m would be positive or `away`
             is 0, or if the new row would not be dominant, nothing changes and m is 0. The matrix then lacks the third

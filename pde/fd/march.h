@@ -30,8 +30,8 @@ enum {
    the holder may exercise before and after all events of a date. The march therefore raises values to the payoff of
    exercise twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a
    dividend or a barrier: just before the barrier is observed, an option beyond it is worth its payoff. If the right to
-   exercise ends at the barrier, make the payoff 0 beyond it. With FD_EXERCISE, exercise precedes the change in calendar
-   time. For exercise after the change instead, let MODEL_change first take the larger of value and payoff. */
+   exercise ends at the barrier, make the payoff 0 beyond it. With FD_EXERCISE, in calendar time, the holder
+   exercises before the change. For exercise after it, let MODEL_change first take the larger of value and payoff. */
 enum {
     FD_SHIFT = 1,         /* the value at x becomes that at x - cash - proportion x, limited to the axis */
     FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
@@ -149,8 +149,8 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
 /* Constants of the solvers. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
-    FD_P_LANES = 32,        /* the lines of two factors that the host interleaves; the tables of a model's numbers are
-                               padded to a multiple of this in one and two factors */
+    FD_P_LANES = 32,        /* with two factors, how many lines the host interleaves; with one and two, the tables of a
+                               model's numbers are padded to a multiple of this */
     FD_P_MOST_LANES = 128   /* the same for three factors; in double precision the host interleaves half as many */
 };
 
@@ -198,7 +198,7 @@ TB_HD double fd_p_size_of(int bits)
     return (double)size;
 }
 
-/* Returns the length of interval k of 0 .. dates: from date k - 1, or time 0, to date k, or maturity. */
+/* Returns the length of interval k of 0 .. dates: from date k - 1 (or time 0) to date k (or maturity). */
 TB_HD double fd_p_between(const fd_times *times, int k)
 {
     return (k < times->dates ? times->date[k] : times->maturity) - (k > 0 ? times->date[k - 1] : 0);

@@ -22,9 +22,9 @@ typedef struct {
     double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own in solvers (fd_scheme_theta), 1/2 in fd_schedule */
     int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
                            halves/2 steps (rounded up) after the final values and after each date with a kink, or all
-                           steps to the next date if there are fewer. The usual 4 replace 2 steps. If the number is odd
-                           and there are enough steps, the other half of the last one replaced is of the march's own
-                           kind */
+                           steps to the next date if there are fewer. The usual 4 replace 2 steps. An odd number, if
+                           there are enough steps, ends within a step; the second half of that step is of the march's
+                           own kind */
     int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date, whether it leaves a kink or a jump; null: all do */

@@ -217,8 +217,8 @@ TB_D int fd1d_p_is_crank(const fd1d_p_group *g)
 
 /* Takes a run of Crank-Nicolson steps as fd1d_p_run_steps does. A step's increment is half the sum of its right-hand
    side and the next step's. Single precision therefore adds right-hand sides to u, while the solve waits for other
-   lanes. Double precision needs no increments: (1 - size A) y = u gives u' = 2 y - u if F(u) is A u. `two` is 2, and no
-   literal: compilers would turn the multiplication into additions. */
+   lanes. Double precision needs no increments: (1 - size A) y = u gives u' = 2 y - u if F(u) is A u. `two` is 2, but
+   not a literal: compilers would turn the multiplication into additions. */
 TB_D void fd1d_p_run_crank(int k, int run, tb_real two, int pcr_steps, const tb_real *f, tb_real *right, tb_real *u)
 {
     constexpr int increments = TB_BYTES == 4;
@@ -263,7 +263,7 @@ FD_P_CALLED_D void fd1d_p_two_stages(fd1d_p_group *g, int at, const tb_real *ext
     for (int i = 0; i < k; i++) u[i] += y[i];
 }
 
-/* Copies a number of each point from registers to memory that all lanes of the group see. */
+/* Copies one number per point from registers to memory that all lanes of the group see. */
 TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_real *to)
 {
     fd1d_p_sync(lanes); /* earlier contents have been read */
@@ -296,9 +296,9 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
     return fd1d_p_least(lanes, lost, &g->least);
 }
 
-/* Takes `run` steps of the current segment with the factors f of their matrix; if `early`, a literal, is 1, one step.
-   Short time steps need few PCR steps, and with a literal pcr_steps a solve has no branches. So small numbers are
-   passed as literals, with early exercise and without: a single function for both took up to 1.19 times as long
+/* Takes `run` steps of the current segment with the factors f of their matrix, or a single step if `early`, a literal,
+   is 1. Short time steps need few PCR steps, and with a literal pcr_steps a solve has no branches, so small numbers are
+   passed as literals, separately for each value of `early`: a single function for both took up to 1.19 times as long
    (docs/pde_notes.md). */
 template <int k, int early>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)

@@ -139,7 +139,7 @@ FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
 }
 
 /* Sets the right-hand sides at faces whose value is given; the solution is the difference from `from`. At FD_DEGENERATE
-   faces, does for the right-hand side what the elimination of the third point did for the matrix. */
+   faces, does to the right-hand side what the elimination of the third point did to the matrix. */
 TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_real *right)
 {
     for (int b = 0; b < fd1d_lanes; b++)
@@ -284,8 +284,8 @@ TB_HOST int fd1d_p_host_lost(const fd1d_p_host *w, int b, int *largest)
     return FD_P_NONE;
 }
 
-/* Starts the march of all problems that were prepared without a fault or, unless `only` is -1, of problem `only`, from
-   their final values. */
+/* Starts a march from the final values: of all problems that were prepared without a fault or, if `only` is not -1, of
+   problem `only` alone. */
 TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
 {
     const size_t points = (size_t)w->batch->points[0];
@@ -305,8 +305,8 @@ TB_HOST void fd1d_p_host_begin(fd1d_p_host *w, int only)
     }
 }
 
-/* Marches all prepared problems or, unless `only` is -1, problem `only`. The march of a single problem searches each
-   step for a number that is not finite, first among the model's terms, then among the values, and ends there. */
+/* Marches all prepared problems or, if `only` is not -1, problem `only` alone. The march of a single problem ends
+   at the first number that is not finite: it searches the model's terms before each step, and the values after it. */
 TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int only)
 {
     int unused;

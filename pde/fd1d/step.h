@@ -139,8 +139,8 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
 }
 
 /* Returns how many segments an interval has. If terms, what is given at faces, or lengths may change from step to step,
-   each step is one. Otherwise the half steps of backward Euler are one, and the whole steps another. If a half step of
-   the march's own kind lies between them, it is a third. */
+   each step is a segment. Otherwise the half steps of backward Euler are one segment, and the whole steps another. A
+   half step of the march's own kind between them is a third. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {
     const fd_times *times = &t->found->times;
@@ -154,7 +154,7 @@ TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
     return v->halved > 0 ? (v->whole > v->halved) + 1 + odd : 1;
 }
 
-/* Sets the first step and the number of steps of one of an interval's segments. */
+/* Sets the first step and the number of steps of a segment, given by its index in the interval. */
 TB_HD void fd1d_p_segment(const fd_p_tables *t, const fd_interval *v, int segment, fd1d_step *step)
 {
     const int all = v->whole + v->halved, segments = fd1d_p_segments_of(t, v), halves = t->found->times.halves;
@@ -167,7 +167,7 @@ TB_HD void fd1d_p_segment(const fd_p_tables *t, const fd_interval *v, int segmen
     step->first = (int)v->first + first, step->count = count;
 }
 
-/* Computes the data of a segment. Returns whether its steps are long enough to be distinguished. */
+/* Computes the data of a segment. Returns whether its first step is longer than the rounding errors of its ends. */
 TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
 {
     const int k = to->first;
