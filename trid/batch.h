@@ -10,7 +10,7 @@
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1. a[0] and c[n-1] are used only with
    TRID_BATCH_PERIODIC, and where they couple the partitions of a longer system. Otherwise they are read only if they
    lie between used elements (as in contiguous systems), so the first a[0] and the last c[n-1] of an array need no
-   memory. A trid_lines describes the layout of all arrays of a call, except one matrix for all systems and the
+   memory. A trid_lines describes the layout of all arrays of a call, except a matrix shared by all systems and the
    interface of partitions. n is at most 2^30.
 
      layouts (C11, C++, CUDA)
@@ -56,15 +56,15 @@
      Returns    an enum trid_batch_status, 0 for a successful launch. The options' status reports failures on the
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed, except where the caller passes the same array for a result. x is d itself,
-                to solve in place, or an array that shares no element with d. x shares no element with a, b or c. One
-                matrix for all systems must not lie between elements of x either, nor the interface of partitions
+                to solve in place, or an array that shares no element with d. x shares no element with a, b or c. A
+                matrix shared by all systems must not lie between elements of x, nor the interface of partitions
                 between elements of a, b, c, d or x. An array must be aligned to its elements.
      Neighbours A system's results are the same, to the last bit, whatever the other systems hold, with one exception:
                 after trid_batch_refined, _pivoted and _several the last digits of x and of the residual (and so a
                 status of n + 1) may depend on the systems that share its warp or tile. This happens only if n <= 256,
-                or in the kernels for interleaved systems. Systems that share a warp or a tile are in the same group,
-                and their numbers s in it have the same s / 32, rounded down (in those kernels s / 128). If groups have
-                one system each, or continue one another (jump = systems*stride), they count as one group.
+                or in the kernels for interleaved systems. Systems that share a warp or a tile are in the same group and
+                among the same 32 of it: 0 .. 31, 32 .. 63, and so on (in those kernels 128: 0 .. 127, and so on). If
+                groups have one system each, or continue one another (jump = systems*stride), they count as one group.
      Empty      no systems or n = 0: no kernel is launched, and only `failed` and reach are written. Pointers may be
                 null, except reach. (If there are systems, partitions with n = 0 are refused: TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
@@ -167,7 +167,7 @@ enum {
 typedef struct {
     int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
     int major;                    /* major compute capability of the device or of the code, whichever is lower */
-    int always_pipelined;         /* whether the code leaves empty the kernels that only other devices launch */
+    int always_pipelined;         /* whether kernels that only other devices launch are empty in the code */
     int clusters[17];             /* [size]: how many clusters of `size` blocks, 1 .. 16, run at the same time, each
                                      block on its own multiprocessor */
     const void *code;             /* identifies the kernels to which this applies */

@@ -1,8 +1,8 @@
 /* call.h - a room of trid/batch.h: checks the arguments of a call, and derives what kernels need from them.
    MIT licence, see LICENSE. */
 
-/* Returns whether any of `count` elements from p on lies between the first and the last element of x, which has `sides`
-   sides. Gaps between elements of x count as parts of x. */
+/* Returns whether any of `count` elements from p on lies between the first and the last element of x. x has `sides`
+   sides, one for each right-hand side, `pitch` elements apart. Gaps between elements of x count as parts of x. */
 template <class tb_real>
 static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x, const tb_real *p, long long count,
                                       long long sides = 1, long long pitch = 0)
@@ -48,9 +48,9 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Changes rows to those that kernels read. Kernels use no a of row 0 and no c of row n-1 of these arrays; those of
-   periodic systems come from trid_p_batch_more. So to transpose is to exchange a and c, and to shift both by a row. For
-   systems of one row, b stands in for a and c. */
+/* Prepares rows for kernels. To transpose, exchanges a and c, and shifts both by a row: kernels use neither a of row 0
+   nor c of row n-1 from these arrays (in periodic systems they take both from trid_p_batch_more). For systems of one
+   row, b stands in for a and c. */
 template <class tb_real>
 static inline void trid_p_batch_sides(int n, int transposed, trid_p_batch_arrays<tb_real> *rows)
 {
@@ -72,8 +72,8 @@ struct trid_p_batch_call {
     trid_p_batch_arrays<tb_real> rows = {};
 };
 
-/* Returns whether any side of the array at p shares an element with an array at q. Side k is at p + k*pitch, k = `low`
-   .. `high`. Only sides that lie near enough to q are tested. */
+/* Returns whether any of the sides `low` .. `high` of an array shares an element with an array at q. Side k is at
+   p + k*pitch. Only sides that lie near enough to q are tested. */
 template <class tb_real>
 static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
                                    long long low, long long high)
@@ -96,9 +96,9 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     return 0;
 }
 
-/* Returns whether x, with all its sides, shares an element with array k of a, b, c, or whether one matrix for all
-   systems lies between elements of x. Except in periodic systems, a has elements only from row 1 on, and c only up to
-   row n-2. These n-1 rows are compared with rows 0 .. n-2 of x, and then with rows 1 .. n-1. */
+/* Returns whether any side of x shares an element with array k of a, b, c; if all systems share the matrix, whether the
+   array lies between elements of x. Except in periodic systems, a has elements only from row 1 on, and c only up to row
+   n-2. These n-1 rows are compared with rows 0 .. n-2 of x, and then with rows 1 .. n-1. */
 template <class tb_real>
 static int trid_p_batch_meets_matrix(const trid_lines &lines, int flags, int k, const tb_real *matrix, const tb_real *x,
                                      long long sides = 1, long long pitch = 0)

@@ -146,8 +146,8 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
     }
 }
 
-/* Solves as the plain method does, for arrays only, and computes the residual of each system. With REFINED, the tile is
-   solved once more for the residuals as right-hand sides, unless all of them are small. */
+/* Solves as trid_p_batch_plain_tiles, with rows only from arrays, and computes the residual of each system. With
+   REFINED, the tile is solved once more for the residuals as right-hand sides, unless all of them are small. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -160,7 +160,7 @@ TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_t
     const int line = (int)threadIdx.x % systems, part = (int)threadIdx.x / systems, first = k * part;
     const int reports = trid_p_batch_reports(plan), refined = (plan.flags & TRID_BATCH_REFINED) != 0;
     tb_real *stage = (tb_real *)dynamic;
-    int turn = 0; /* where half 0 of the tile is: which of the three halves in shared memory */
+    int turn = 0; /* which of the three places in shared memory has half 0 of the tile */
     const trid_p_batch_pipeline<tb_real, shape, 4, k / 2, k / 2> pipeline = {plan, rows, d, stage, first, 0};
     TB_LOOP
     for (int i = 0; i < 3 && shape::pipelined; i++)

@@ -152,8 +152,8 @@ TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_b
     __syncthreads();
 }
 
-/* Solves systems, or factors them if the type of the rows says so (trid_p_batch_lu_rows): systems of n <= k*lanes rows,
-   each with some lanes of a warp, or of n <= 32*k*warps rows, each with a block. With method shared, a block loads the
+/* Solves systems, or factors them if the type of the rows says so (trid_p_batch_lu_rows). Some lanes of a warp take a
+   system of n <= k*lanes rows, or a block takes a system of n <= 32*k*warps rows. With method shared, a block loads the
    one matrix into shared memory, and its warps then take tile after tile. */
 template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, resident)
@@ -384,7 +384,7 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
                                                           rows);
 }
 
-/* Launches the kernel for systems of either layout that need no scratch. Contiguous ones take the shapes of method
+/* Launches the kernel for systems that need no scratch, of either layout. Contiguous systems take the shapes of method
    `in_rows`. */
 template <int method, class bounds, int in_rows = method, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)

@@ -15,8 +15,8 @@
 
 /* Whether all devices of a compute capability (`version`, 10 * major + minor) have clusters and 227 KiB of shared
    memory per block, enough to pipeline every tile; always 0 with CUDA before 12.1, with which the kit has no clusters.
-   In code for such a capability, kernels that only other devices need are left empty. If the driver compiles such code
-   for another device, that one does without these kernels. */
+   In code for such a capability, kernels that only other devices need are empty. A device for which the driver compiles
+   such code does without these kernels. */
 #define TRID_P_BATCH_SHARED_BYTES (227 * 1024)
 #ifndef TRID_P_BATCH_ALWAYS_PIPELINED
 #if defined __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1201
@@ -25,9 +25,9 @@
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) ((version) >= 90 && (version) < 120)
 #endif
 #endif
-/* Returns whether the program is compiled for any compute capability for which TRID_P_BATCH_ALWAYS_PIPELINED is 0. If
-   not, the kernels that only such capabilities need are not compiled. A compiler that does not list what it compiles
-   for counts as compiling for one. */
+/* Returns whether the program is compiled for any compute capability for which TRID_P_BATCH_ALWAYS_PIPELINED is 0;
+   true if the compiler does not list the capabilities. If false, kernels that only such capabilities need are not
+   compiled. */
 constexpr bool trid_p_batch_has_elsewhere()
 {
 #ifdef __CUDA_ARCH_LIST__

@@ -5,12 +5,12 @@
    hold its partitions. Rows beyond the system must be identity rows. The functions of a scope:
      first(), rows()             the thread's first row; how many rows all threads hold together
      lu()                        factors the matrix
-     open(), recurrence()        one recurrence of a solve with factors, down the rows or, with `up`, up: the part that
-                                 depends only on the matrix; then the rest, for one right-hand side
+     open(), recurrence()        do a recurrence of a solve with factors, down the rows or, with `up`, up. open() does
+                                 what depends only on the matrix, recurrence() the rest, for one right-hand side
      open_ring(), solve_ring()   the same for both recurrences of a periodic system
-     turns()                     whether partitions take turns in a recurrence of a periodic system, which open_ring()
-                                 kept at keep (down the rows) or keep + up_at (up). Not called if up_at is 0: then
-                                 open() opens each recurrence again before it is used
+     turns()                     whether partitions take turns in a recurrence of a periodic system. Its argument
+                                 is what open_ring() left for it, at keep (down the rows) or keep + up_at (up). Not
+                                 called if up_at is 0: then open() opens each recurrence again before it is used
      pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
                                  them; without such a thread, a number that nobody uses
      known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
@@ -18,7 +18,7 @@
      aside()                     a place in shared or local memory for a number of the thread's row j */
 template <class tb_real, int k, int full>
 struct trid_p_batch_in_warp {
-    static constexpr int up_at = full ? 0 : TRID_INTERLEAVED_RECURRENCE_LEN; /* full tiles: registers for only one */
+    static constexpr int up_at = full ? 0 : TRID_INTERLEAVED_RECURRENCE_LEN; /* full: registers for one recurrence */
     int lanes, lanes_log2, rank;
     tb_real *rings, *rows_aside;
     TRID_P_BATCH_MEMBER int first() const { return k * rank; }
@@ -53,9 +53,9 @@ struct trid_p_batch_in_warp {
         return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, lanes) : __shfl_up_sync(TB_FULL_WARP, x, 1, lanes);
     }
 };
-/* Threads that share a system meet in shared memory; those with neighbouring partitions are `systems` threads apart.
-   They are some threads of a block that holds interleaved systems or, if parts is 0, all threads of a block that holds
-   one contiguous system. */
+/* The threads that share a system: some threads of a block that holds interleaved systems or, if parts is 0, all
+   threads of a block that holds one contiguous system. They meet in shared memory. Threads with neighbouring partitions
+   are `systems` threads apart. */
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_threads {
     static constexpr int up_at = 0;
@@ -138,8 +138,8 @@ TB_D int trid_p_batch_across(int flags, int n, int periodic)
 }
 
 /* Opens a periodic system's ring. The system's last row and last column are left out of the factors: the n-1 rows
-   before are an ordinary system. The same factors solve the transposed system; then r multiplies last, and the ring
-   holds x before that product.
+   before are an ordinary system. The same factors solve the transposed system. Its x is multiplied by r last, and the
+   ring holds x before this multiplication.
    Returns  c of row n-2, in the thread that holds it */
 template <class scope_type, class tb_real, int k>
 TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
@@ -171,7 +171,7 @@ TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_e
    transposed matrix, l and u change places, and their substitutions come in the opposite order: first
    x[j] + u[j-1] x[j-1], then x[j] + l[j+1] x[j+1].
    Needs    finite numbers in rows from n on
-   Returns  0, or 1 + a row with a bad pivot; the least of these of all threads names the first such row */
+   Returns  0, or 1 + a row with a bad pivot; of all threads, the least result above 0 names the first such row */
 template <class scope_type, class tb_real, int k>
 TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int periodic,
                                 trid_p_batch_equations<tb_real, k> *own)
@@ -332,8 +332,8 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
     for (int j = 0; j < k; j++)
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
-/* Stores r and u of row n-1. All other rows are stored earlier, before trid_p_batch_open, so that memory works
-   meanwhile. r and u point to the thread's first row; the system ends after `valid` rows. */
+/* Stores r and u of row n-1. All other rows are stored before trid_p_batch_open, which overlaps these stores. r and u
+   point to the thread's first row; the system ends after `valid` rows. */
 template <class scope_type, class tb_real>
 TB_D void trid_p_batch_store_last(const scope_type &scope, int k, int valid, long long step, tb_real *r, tb_real *u)
 {
@@ -418,7 +418,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
 }
 
 /* Takes the matrix of interleaved systems, and requests that of tile `next`. alone: there are no right-hand sides;
-   otherwise one has been requested since this matrix was. */
+   otherwise one was requested after this matrix. */
 template <int alone, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
                                     trid_p_batch_equations<tb_real, k> *u)
@@ -434,7 +434,7 @@ TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place
     }
 }
 /* Takes right-hand side `side` of tile `index`, and requests the next one, which may be the next tile's. The next
-   tile's matrix, `bursts` bursts, was requested after this tile's first right-hand side. */
+   tile's matrix, in `bursts` bursts, was requested after this tile's first right-hand side. */
 template <int bursts, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
                                   long long side, unsigned index, trid_p_batch_equations<tb_real, k> *u)
@@ -483,7 +483,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
         trid_p_batch_equations<tb_real, k> u;
         trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
         trid_p_batch_fetch_matrix<factor>(matrix, p, index + gridDim.x, &u);
-        if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
+        if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers of the factoring */
         volatile tb_real aside[k];
         const trid_p_batch_in_threads<tb_real, k, systems, shape::parts> scope = {between, aside};
         int met = trid_p_batch_lu_factor(scope, n, flags, periodic, &u);
@@ -517,7 +517,7 @@ TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan,
 
 /* Solves interleaved periodic systems for one right-hand side. The hybrid solves tiles whose rows are all dominant, and
    LU solves the others. This is a kernel of its own, because with both eliminations the kernel above would have too few
-   registers. Each elimination has its own store of x: with one store behind both, more registers spilled. */
+   registers. Each elimination has its own store of x: with one store after both, more registers spilled. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_one_ring_tiles(const trid_p_batch_plan &plan, const trid_p_batch_lu_rows<tb_real, 0, 1> &all,
                                       const tb_real *d, tb_real *x)
@@ -540,7 +540,7 @@ TB_D void trid_p_batch_one_ring_tiles(const trid_p_batch_plan &plan, const trid_
         const long long step = trid_p_batch_again_as(plan.lines.step);
         int bad;
         trid_p_batch_fetch_matrix<0>(matrix, p, index + gridDim.x, &u);
-        if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
+        if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers of the solve */
         if (__syncthreads_and(trid_p_batch_are_dominant(k, u))) {
             trid_p_batch_fetch_side<k / burst>(side, all.more, p, 0, index, &u);
             bad = trid_p_batch_sweep<systems, parts, 0, 1>(n, {between, worst}, &u, &left);

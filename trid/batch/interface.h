@@ -141,8 +141,8 @@ TRID_KERNEL void trid_p_batch_interface_reduce(trid_p_batch_plan plan, rows_type
 
 /* Interleaved systems with one matrix: a block eliminates the matrix once, with a thread for each part. Of each row it
    keeps the numbers that a right-hand side needs: a, the reciprocal of the pivot, and the coupling of the part's first
-   row to the row before. With these numbers it then eliminates one tile of right-hand sides after another. A part's
-   first two rows need no elimination. */
+   row to the row above this one. With these numbers it then eliminates one tile of right-hand sides after another. A
+   part's first two rows need no elimination. */
 enum { TRID_P_BATCH_INTERFACE_ROW = 4 };
 template <class tb_real>
 TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_real *e)
@@ -263,9 +263,9 @@ struct trid_p_batch_cut {
     unsigned blocks = 0;
 };
 
-/* Checks a call's lines, flags and share, its arrays `from` and `ends`, and that the arrays of interfaces, `ends`,
-   share no element and do not lie between elements of `from`. The last array of `from` has the layout of the lines, the
-   others have that of the matrix. */
+/* Checks a call's lines, flags, share and arrays. The arrays of interfaces, `ends`, must share no element, and must not
+   lie between elements of an array of `from`. The last array of `from` has the layout of the lines, the others have
+   that of the matrix. */
 template <class tb_real, int inputs, int arrays>
 static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, const tb_real *const (&from)[inputs],
                                    const tb_real *const (&ends)[arrays])
@@ -343,8 +343,8 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, i
                                    0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix and up to 1024 rows are
-   solved by the kernels of trid_batch_shared, with up to 512 rows from factors. */
+/* Solves partitions whose first and last unknowns are known. The kernels of trid_batch_shared solve interleaved ones
+   with one matrix and up to 1024 rows: from factors if they have up to 512 rows. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, const rows_type &rows,
                                                 const tb_real *ends)
@@ -382,11 +382,11 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
             share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, with FIRST if there is no rank above (a of row 0 is not read),
             and with LAST if there is none below
    Leaves   the two rows of each system. Systems are divided, in order, into shares of `share` systems; the last share
-            may have fewer. A share of m systems that follows s systems holds the rows of f at [2s .. 2s+m-1], and then
-            those of z. So a share is 2m contiguous elements, ready to be sent to the rank that solves it. That rank
-            stores the rows that it receives from rank r at [2m r], which gives all of them the layout
-            trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. If one share holds all systems,
-            one rank solves all reduced systems, or neighbours exchange the rows of f and z
+            may have fewer. If m systems are in a share and s in all shares before it, the share holds the rows of f at
+            [2s .. 2s+m-1], and then those of z. So a share is 2m contiguous elements, ready to be sent to the rank that
+            solves it. That rank stores the rows that it receives from rank r at [2m r], which gives all of them the
+            layout trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. If one share holds all
+            systems, one rank solves all reduced systems, or neighbours exchange the rows of f and z
    Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE also
             means share < 1; TRID_BATCH_OVERLAP also means that an array of the interface shares an element with
             another, or lies between elements of a, b, c or d
@@ -409,9 +409,9 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
    Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 of the matrix and of d are not used. Flags:
             TRID_BATCH_EXPAND_FLAGS, which exclude FIRST and LAST
    Returns  as trid_batch_interface_reduce; TRID_BATCH_OVERLAP also means that `ends` lies between elements of x
-   Cost     as trid_batch_solve: five arrays moved (SHARED: two). But all systems that no block or cluster holds are
-            solved in chunks, also with step 1: nine (SHARED: three). A whole distributed solve without chunks moves 9
-            (SHARED: 3); if it stored the eliminated rows in between, it would move 11 (SHARED: 4)
+   Cost     as trid_batch_solve: five arrays moved (SHARED: two). But systems that no block or cluster holds are always
+            solved in chunks, even with step 1: nine arrays (SHARED: three). A whole distributed solve without chunks
+            moves 9 (SHARED: 3); if it stored the eliminated rows in between, it would move 11 (SHARED: 4)
    Error    as trid_batch_solve (SHARED: as trid_batch_shared) */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,

@@ -202,7 +202,7 @@ struct trid_p_batch_tilings : trid_p_batch_how {
 
 /* ---- its launches ------------------------------------------------------------------------------------------------ */
 
-enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serves the call, or none has room */
+enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* besides the statuses: no kernel serves the call, or none has room */
 #ifndef TRID_P_BATCH_ON_CHIP_CLUSTER
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows that a cluster holds */
 #endif
@@ -210,11 +210,11 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* next to the statuses: no kernel serve
 #define TRID_P_BATCH_MANY_TILES 32 /* for each wide cluster, at least: with fewer, many clusters idle at the end */
 #endif
 #ifndef TRID_P_BATCH_NARROW_TILES
-#define TRID_P_BATCH_NARROW_TILES 2 /* for each block that runs at the same time, at most, unless a group is narrow */
+#define TRID_P_BATCH_NARROW_TILES 2 /* at most, for each block that can run at once, unless a group is narrow */
 #endif
 
-/* Launches a shape: clusters of `blocks` blocks if it is one for clusters; else a block for each tile, but if it is
-   pipelined no more blocks than run at the same time. */
+/* Launches a shape. One for clusters gets clusters of `blocks` blocks. Any other gets a block for each tile, but if it
+   is pipelined at most as many blocks as can run at the same time. */
 template <int method, class shape, class tb_real, class rows_type>
 static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int blocks, int vectorised,
                                      const rows_type &rows)
@@ -294,9 +294,9 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
     }
 }
 
-/* Returns whether these rows and d can be read in pieces of 16 bytes: all arrays have the same layout, neighbouring
-   systems are neighbours in memory, and in each group and right-hand side the elements of all systems in a row begin on
-   a multiple of 16 bytes and are a whole number of pieces. */
+/* Returns whether these rows and d can be read in pieces of 16 bytes. All arrays must have the same layout, with
+   neighbouring systems as neighbours in memory. In each group and right-hand side, row j of all systems must begin on
+   a multiple of 16 bytes and be a whole number of pieces. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {

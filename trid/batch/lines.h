@@ -22,7 +22,7 @@ TB_HOST trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int
     const long long most = 1ll << 56;
     trid_lines none = {-1, 0, 0, 0, 0, 0};
     if (nx < 0 || ny < 0 || nz < 0 || (ny > 0 && (nx > most / ny || nz > most / ny))) return none;
-    /* y: groups = 0 would mean one group */
+    /* y: if nz is 0, groups = 0 would mean one group */
     trid_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
     trid_lines z = {nz, nx * ny, nx * ny, 1, 1, 0};
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
@@ -133,7 +133,7 @@ TB_HOST int trid_p_lines_difference(trid_lines lines, long long at)
 /* Checks whether an array may have this layout.
    Returns  TRID_BATCH_OK, _BAD_SIZE, or _OVERLAP if two elements coincide
    Cost     a few comparisons if each of step, stride and jump exceeds the distance that the smaller ones span, as
-            usual; else an exact search, whose time grows with the least of n, systems and groups */
+            they usually do; else an exact search, whose time grows with the least of n, systems and groups */
 TB_HOST int trid_lines_check(trid_lines lines)
 {
     lines = trid_p_lines_of(lines);

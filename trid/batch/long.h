@@ -15,8 +15,8 @@
    A periodic system leaves a periodic one: row 0 keeps its a and row n-1 its c. The rows beyond the last whole chunk
    enter the reduced system unchanged.
 
-   A bad row shows while its chunk is reduced or in the reduced system, where row 2i stands for the first row of chunk i
-   and row 2i + 1 for its last; or only later, when the chunk is solved for its unknowns. */
+   A bad row shows while its chunk is reduced, in the reduced system, or only when the chunk is solved for its unknowns.
+   In the reduced system row 2i stands for the first row of chunk i, and row 2i + 1 for its last. */
 template <class tb_real>
 struct trid_p_batch_levels {
     trid_p_batch_plan plan;
@@ -24,8 +24,8 @@ struct trid_p_batch_levels {
                                     for the rows beyond the last whole chunk */
     tb_real *reduced[4];         /* a, b, c, d of the reduced systems; later d is their x */
     long long row, system;       /* distance between two rows of a reduced system, and between two such systems */
-    int *worst;                  /* for each system the least bad row of its chunks before the reduced system is solved,
-                                    and the least one afterwards; or null */
+    int *worst;                  /* for each system the least bad row found in its chunks before the reduced system is
+                                    solved, and the least found afterwards; or null */
     const int *below;            /* for each system the status of its reduced system */
     unsigned *largest;           /* checked: for each system the bits of the largest error and size */
     tb_real *keep;               /* refined: the array in which the first x is stored .. */
@@ -52,10 +52,10 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
      own_at(), matrix_at()   where the thread's rows begin in d and x, and where its system begins in the matrix
      load()          loads the thread's rows
      load_again()    loads them again, from shared memory if the chunk keeps them there
-     load_before()   loads x of an earlier solve in the thread's rows, and in the rows before and after them
+     load_before()   loads the x that an earlier solve found for the thread's rows and for those before and after them
      solve()         leaves x in d; with `open`, only reduces the chunk. Returns the least bad row that the thread
                      knows of
-     around()        leaves x in the rows before and after the thread's rows, if they are in the chunk
+     around()        finds x of the rows before and after the thread's rows, if they are in the chunk
      raise()         raises the system's largest error and size
      store()         stores x, or keeps it for load_before() */
 template <class tb_real, int k, int systems, int parts, int path, int keeps>
@@ -323,9 +323,9 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
     levels.reduced[3][at] = d;
 }
 
-/* Reduces chunks. Each thread's last row then couples to f (a) and to z (c; in the chunk's last row to g), and its
-   other rows to its last unknown and to that of the thread before. With levels.before, the right-hand side is the
-   residual of that x. */
+/* Reduces chunks. Then a of each thread's last row couples to f, and c to z (in the chunk's last row to g). A thread's
+   other rows couple to its last unknown and to that of the thread before. With levels.before, the right-hand side is
+   the residual of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type = trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == trid_p_batch_how::checked))
