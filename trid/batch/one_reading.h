@@ -1,18 +1,18 @@
-/* one_reading.h - a room of trid/batch.h: long contiguous systems whose rows are read only once, if that suffices.
+/* one_reading.h - a room of trid/batch.h: long contiguous systems, whose rows are read only once if possible.
    MIT licence, see LICENSE. */
 
-/* A system is cut into partitions, each of which a block holds, k rows a thread. Of a partition whose first unknown is
-   f and whose last one is z, two rows are left, which the block publishes:
+/* A system is cut into partitions, each of which a block holds, k rows a thread. The block reduces its partition to two
+   rows and publishes them; f and z are the partition's first and last unknowns:
 
        a l + f + c z = d      l: z of the partition above
        a l + z + c g = d      g: f of the partition below
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
-   `of_links` partitions or fewer, each warp of the block solves all links of the system. The block still has its rows
-   and solves for their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not finite, the
-   partition is left over. The links of systems with more partitions are then solved as systems in the same way. A last
-   launch reads again the partitions that were left over. Kernels that have nothing to do return at once.
+   `of_links` partitions or fewer, each warp of the block solves all links of the system. The block still holds its rows
+   in registers and solves for their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not
+   finite, the partition is left over. The links of systems with more partitions are then solved as systems in the same
+   way. A last launch reads again the partitions that were left over. Kernels that have nothing to do return at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
@@ -28,7 +28,7 @@ template <class tb_real>
 struct trid_p_batch_partitions {
     enum {
         vector = 16 / sizeof(tb_real),
-        words = TRID_P_BATCH_PARTITION_WORDS, /* pieces of 16 bytes that a thread has of each array */
+        words = TRID_P_BATCH_PARTITION_WORDS, /* pieces of 16 bytes that a thread takes of each array */
         k = words * vector,
         threads = TRID_P_BATCH_PARTITION_THREADS, /* of a block, at most */
         most_warps = threads / 32,
@@ -44,8 +44,8 @@ struct trid_p_batch_partitions {
     int *left;         /* for each partition: 0 if it was left over */
     int *worst;        /* for each of the caller's systems the first row at which a partition failed, and the first at
                         which a link failed; or null */
-    int scale, most;   /* how many of the caller's rows a row stands for (1 unless it is a link); the rows of a caller's
-                        system */
+    int scale, most;   /* how many of the caller's rows a row stands for (1 unless it is a link); how many rows a
+                        caller's system has */
     tb_real *ends;     /* for each partition a, c, d of its first row, then of its last */
     tb_real *z;        /* for each partition: z from systems of links, or NaN if these give none */
 
@@ -64,7 +64,7 @@ struct trid_p_batch_partitions {
    the system's rows `from` .. `to` - 1. */
 struct trid_p_batch_stretch {
     int row, from, to, within;         /* within: the partition's number in its system */
-    long long system, group, line, at; /* the system's index, group and number in it; where its row 0 is in d and x */
+    long long system, group, line, at; /* the system's index, its group, its number in the group; its row 0 in d, x */
 };
 
 /* Returns the warp's rows of partition `index`. The first partition begins at the start of the line of memory that
@@ -92,8 +92,8 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A warp
    whose elements are aligned and all exist requests pieces of 16 bytes, any other warp single elements. With by_words,
-   an aligned warp still requests those pieces of which all elements exist, which saves time only if many warps have
-   rows that do not exist. */
+   an aligned warp that lacks elements still requests the complete pieces; this saves time only if many warps lack
+   rows. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -242,7 +242,7 @@ struct trid_p_batch_held {
 };
 
 /* Returns whether the block has looked often enough; if not, lets other blocks run for a moment. After a block has
-   given up, it looks a single time for what each later partition waits for. */
+   given up, it looks only once per partition. */
 template <class tb_real>
 TB_D int trid_p_batch_gives_up(trid_p_batch_held<tb_real> &held, int looks)
 {

@@ -2,9 +2,9 @@
    MIT licence, see LICENSE. */
 
 /* The shape of a kernel for interleaved systems: a block takes `systems` of them, in `parts` partitions of k rows.
-   trid_p_batch_tilings (interleaved.h) says which rows are requested `burst` at a time. Each copy also prefetches the
-   `ahead` bytes around it into the second-level cache. A pipelined shape also exists with copies in pieces of 16 bytes
-   (in_pieces). */
+   trid_p_batch_tilings (interleaved.h) says which kernels request `burst` rows at a time, and of which arrays. Each
+   copy also prefetches the `ahead` bytes around it into the second-level cache. A pipelined shape also exists with
+   copies in pieces of 16 bytes (in_pieces). */
 template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>
 struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
@@ -27,7 +27,7 @@ TB_D int trid_p_batch_is_empty(void)
            (shape::elsewhere && TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION));
 }
 
-/* Threads per multiprocessor, and blocks of `threads` threads, such that a thread has the registers that it needs. */
+/* How many threads, and how many blocks of `threads` threads, a multiprocessor has registers for. */
 template <class tb_real, int k>
 static constexpr int trid_p_batch_threads_for = k <= 4   ? (sizeof(tb_real) == 4 ? 1024 : 640)
                                                 : k <= 8 ? (sizeof(tb_real) == 4 ? 640 : 384)
@@ -36,13 +36,13 @@ template <class tb_real, int k, int threads>
 static constexpr int trid_p_batch_resident =
     trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
-/* What a launch must know of a kernel: the bytes of shared memory that it requests for rows on their way and for
-   mailboxes, and the most besides; how many blocks per multiprocessor it is made for, and the fewest that it needs. */
+/* What a launch must know of a kernel. A block takes `bytes` of shared memory for rows on their way and mailboxes, and
+   at most `fixed` besides. The kernel is made for `resident` blocks per multiprocessor, and needs `least` or more. */
 struct trid_p_batch_needs {
     int bytes, fixed, resident, least;
 };
-/* How a method takes the tiles of interleaved systems: needs(), from the flags of the launch and the blocks of a
-   cluster, and solve(), the body of the kernel. The room of each method defines them. */
+/* How a method takes the tiles of interleaved systems. needs() takes the flags of the launch and the number of blocks
+   in a cluster; solve() is the body of the kernel. The room of each method defines both. */
 template <int method, class tb_real, class shape, class rows_type>
 struct trid_p_batch_tiles;
 
@@ -82,11 +82,11 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
 }
 
 /* Rows on their way to shared memory while the block works on the tile before. A thread requests up to `count` rows,
-   `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3 (the matrix) or 1 (the right-hand side). Row j
-   of array e of thread t goes to stage[(e*count + j) * threads + t]. Either each thread requests its own rows, element
-   by element; or, vectorised, a warp requests the rows of its threads in pieces of 16 bytes: a lane takes
-   sizeof(tb_real) / 4 of them for a row of the matrix and its right-hand side, or for four rows of one array. No other
-   warp reads these rows, so the block needs no barrier. a of row 0 and c of row n-1 are requested only with corners. */
+   `burst` at a time, of 4 arrays (matrix and right-hand side), 3 (matrix) or 1 (right-hand side). Row j of array e of
+   thread t goes to stage[(e*count + j) * threads + t]. Scalar: a thread requests its own rows, element by element.
+   Vectorised: a warp requests its threads' rows in pieces of 16 bytes; a lane takes sizeof(tb_real) / 4 pieces for each
+   row of the matrix with its right-hand side, or for every four rows of one array. No other warp reads these rows, so
+   the block needs no barrier. a of row 0 and c of row n-1 are requested only with corners. */
 template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
 struct trid_p_batch_pipeline {
     typedef of_shape shape;
@@ -100,7 +100,7 @@ struct trid_p_batch_pipeline {
     int part;  /* the block's number in its cluster; in checked.h, which half of a thread's rows; only 0 has row 0 */
     int corners = 0;
 };
-/* Where the next row is: scalar, of each array; vectorised, of each piece. */
+/* Scalar: where the next row of each array is. Vectorised: where the next row of each piece is. */
 template <class tb_real>
 struct trid_p_batch_route {
     const tb_real *from[4];
@@ -126,7 +126,7 @@ TB_D trid_p_batch_place trid_p_batch_own_place(const of &pipeline, unsigned inde
     const int line = (int)threadIdx.x % systems;
     return trid_p_batch_place_of<of::shape::narrow>(pipeline.plan, index, systems, line, pipeline.first);
 }
-/* Returns a thread's route through tile `index`, given its own place. Arrays of vectorised copies have one layout. */
+/* Returns a thread's route through tile `index`, given its own place. Vectorised: all arrays have the same layout. */
 template <class of>
 TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
@@ -247,7 +247,7 @@ TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &
     }
     trid_copy_commit();
 }
-/* Clears the two elements of each system that nobody requests: a of row 0 and c of row n-1. */
+/* Clears the two elements of each system that no thread requests: a of row 0 and c of row n-1. */
 template <class of>
 TB_D void trid_p_batch_unasked(const of &pipeline)
 {
@@ -278,8 +278,8 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
 
 /* Takes rows as they arrive, burst by burst, and requests the same rows of tile `index` in their place. `others` more
    bursts have been requested after those of this tile: usually one, for the old x. Rows of the matrix beyond the system
-   become identity rows. known: where the known unknowns arrive. makes: `rows` is a function object, which makes the
-   matrix. early: finds where the next rows are before these have arrived, though that takes registers. */
+   become identity rows. known: where the known unknowns arrive. makes: the function object `rows` makes the matrix.
+   early: finds the route through tile `index` before this tile's rows arrive, though that takes registers. */
 template <int makes = 0, int early = 0, int others = 1, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
                               const trid_p_batch_place &next, tb_real *known, tb_real *end,

@@ -62,7 +62,7 @@ TRID_KERNEL void trid_p_batch_pivoted_tree(trid_p_batch_tree<tb_real> tree)
     if (!trid_p_batch_wanted(plan, system, 1)) return;
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.parents + parent;
     tb_real border[9], kept[9], outer[4];
-    /* A missing border says that its first and last unknown are 0. It faces down in even lanes, up in odd ones. */
+    /* A missing border says that its first and last unknowns are 0. It faces down in even lanes, up in odd ones. */
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
@@ -107,7 +107,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
     tree.plan = plan;
     if (trid_p_batch_clear_worst(plan, layout.worst, work.stream, &tree.worst)) return TRID_BATCH_LAUNCH_FAILED;
     const int last = layout.levels - 1;
-    for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, levels up to the top, levels below it down, chunks */
+    for (int step = -1; step <= 2 * last + 1; step++) { /* chunks; levels, up to the top and back down; chunks */
         const int level = step <= last ? step : 2 * last - step, chunks = level < 0, at = chunks ? 0 : level;
         tree.down = step > last;
         tree.count = (unsigned)layout.count[at];
@@ -137,11 +137,11 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             launch left nonzero, and those that share a warp or a tile with one of them; it excludes ADD, and x must not
             be d. The solved systems' status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     memory traffic as trid_batch_solve, but always nine arrays (ADD: ten) if n elements exceed 16 KiB (if step
-            is not 1: if n exceeds 1024 or, interleaved, what clusters hold). In interleaved systems, each element is a
-            separate access on devices before 8.0, beyond 512 rows if no cluster holds the systems, and where a block
-            may have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows 170 (202); up to
-            16 rows 144 (176), or 136 (168) in double precision
+   Cost     memory traffic as trid_batch_solve, but always nine arrays (ADD: ten) if n elements exceed 16 KiB. With step
+            not 1, the limit is n = 1024 or, interleaved, what clusters hold if that is more. Interleaved, each element
+            is a separate access on devices before 8.0, beyond 512 rows if no cluster holds the systems, and where a
+            block may have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows 170 (202);
+            up to 16 rows 144 (176), or 136 (168) in double precision
    Error    as trid_warp_pivoted. On chip, the systems of a warp or a block (interleaved: of a tile outside clusters)
             are solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
             thread; that is then as stable (docs/pivoted.md). So neighbours may change the last digits of x */

@@ -1,4 +1,4 @@
-/* plan.h - a room of trid/batch.h: the data of a launch: its method, plan, tiles, rows, and its report.
+/* plan.h - a room of trid/batch.h: the data of a launch: its method, plan, tiles, rows and report.
    MIT licence, see LICENSE. */
 
 /* Precedes a member function that runs on the device. */
@@ -45,7 +45,7 @@ struct trid_p_batch_how {
          unpipelined      a block, which loads rows when it needs them
          few              the same, if all blocks run at once; a thread takes few rows, so little is done in sequence
          narrow           pipelined, for so few systems, or so few in a group, that wider tiles would be slower
-         .._elsewhere     left empty in code whose devices all have clusters and room for a pipeline (device.h) */
+         .._elsewhere     left empty in code for devices that all have clusters and room for a pipeline (device.h) */
     enum { pipelined, pipelined_elsewhere, clusters, wide_clusters, unpipelined, unpipelined_elsewhere, few, narrow };
 };
 
@@ -140,8 +140,8 @@ struct trid_p_batch_arrays {
     long long step, stride, jump;
 };
 
-/* What launches for several right-hand sides need in addition: how many there are, and how far apart; where the two
-   corners of a periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
+/* What launches for several right-hand sides need in addition: their number and distance; where the two corners of a
+   periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -197,7 +197,7 @@ struct trid_p_batch_one_matrix {
 };
 
 /* The properties of a type of rows: whether it is arrays, one matrix for all systems, or a function object that makes
-   the rows; and whether it adds the known first and last unknowns of each system to another type, or is for LU. */
+   the rows; and whether it is another type with the known first and last unknowns of each system, or is for LU. */
 template <class rows_type>
 struct trid_p_batch_rows {
     enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
@@ -248,7 +248,7 @@ struct trid_p_batch_equations {
 };
 
 /* Returns whether the thread's first `rows` rows are so dominant that the hybrid, with k rows a thread, is as stable as
-   elimination with pivoting (docs/pivoted.md). A row of zeros is not. */
+   elimination with pivoting (docs/pivoted.md). A row of zeros is not dominant. */
 template <class tb_real, int k>
 TB_D int trid_p_batch_are_dominant(int rows, const trid_p_batch_equations<tb_real, k> &own)
 {
@@ -282,8 +282,8 @@ TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system
     }
 }
 
-/* Makes the rows of the known unknowns identity rows. It selects instead of branching: with branches the compiler would
-   index the arrays, which would then be in local memory. */
+/* Turns the rows of the known unknowns into identity rows. It selects instead of branching: with branches the compiler
+   would index the arrays, which would then be in local memory. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_put_known_rows(const rows_type &, int first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -334,7 +334,7 @@ TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, in
 
 /* The largest residual |r| and the largest |A||x| + |d| of some rows, each kept as the upper 32 bits of the number.
    Since no such number is negative, integers with these bits are in the same order, with NaN above all, and one
-   instruction takes the larger. In double precision 20 bits of the fraction are left; the residual, a float, has 23. */
+   instruction takes the larger. In double precision 20 bits of the fraction are left; the reported float has 23. */
 struct trid_p_batch_worst {
     unsigned error, size;
 };
@@ -401,7 +401,7 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
 }
 
 /* Computes in `rest` the residual of x in the thread's first `valid` rows. `first` is its first row in the system,
-   `around` x on either side. Terms beyond the ends are left out: 0 times another system's NaN would be NaN. */
+   `around` holds x on either side. Terms beyond the ends are left out: 0 times another system's NaN would be NaN. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,
                               const tb_real *x, const tb_real *around, tb_real *rest, trid_p_batch_worst *worst)

@@ -4,7 +4,7 @@
 /* Asynchronous copies load the four arrays of a warp, own_len elements each, into shared memory, so that no register
    holds what is on its way. In full tiles an array is stored in pieces of 16 bytes, with one piece of padding after
    every eight, so that lanes read theirs without bank conflicts. In other tiles trid_p_batch_slot gives the place of
-   each element, and one element a lane follows the array (trid_p_batch_slots). */
+   each element, and behind the array each lane has an element of its own (trid_p_batch_slots). */
 template <class tb_real, int k, int layout>
 struct trid_p_batch_kept {
     enum { own_len = layout == trid_p_batch_how::full ? 36 * k : TRID_P_BATCH_LEN(tb_real, k) + 32 };
@@ -85,7 +85,7 @@ TB_D void trid_p_batch_keep_all(const trid_p_batch_plan &plan, const trid_p_batc
     __syncwarp(TB_FULL_WARP); /* now what other lanes requested has arrived as well */
 }
 
-/* Reads the lane's rows `first` (0 or 1) .. `rows` - 1 of an array, in a full tile all; the others become `fill`. */
+/* Reads the lane's rows `first` (0 or 1) .. `rows` - 1 of an array; the others become `fill`. Full tile: reads all. */
 template <class tb_real, int k, int layout>
 TB_D void trid_p_batch_look(const tb_real *kept, int first, int rows, tb_real fill, tb_real *u)
 {
@@ -117,8 +117,8 @@ TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot 
     if (layout == trid_p_batch_how::full && here.valid <= k) own->c[k - 1] = 0;
 }
 
-/* Leaves in *left x of the row before the thread's first, or 0 if the system has none, and in *right x of the row after
-   its last. The caller sets *right to 0 beyond the system: 0 times another system's NaN is NaN. border: two a warp. */
+/* Leaves in *left x of the row before the thread's first, or 0 if there is none, and in *right x of the row after its
+   last. The caller sets *right to 0 beyond the system: 0 times another's NaN is NaN. border: two elements a warp. */
 template <int scope, class tb_real>
 TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const tb_real *x,
                               tb_real *left, tb_real *right, tb_real *border)

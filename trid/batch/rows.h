@@ -22,8 +22,8 @@ struct trid_p_batch_spot {
     long long system, at; /* the system's index; where the warp's elements begin in d and x */
 };
 
-/* Returns where lane `lane` works. In the scope block its warp has part `warp` of the rows of a system, each part of
-   32 k rows; in a full tile there are `warps` parts. */
+/* Returns where lane `lane` works. In the scope block its warp has part `warp` of a system. A part has 32 k rows; in
+   a full tile there are `warps` parts. */
 template <int scope, int layout>
 TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch_plan &plan,
                                             const trid_p_batch_tile &tile, int warp, int lane)
@@ -86,7 +86,7 @@ TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batc
 /* A warp's elements, those of 32/lanes systems or a part of one, are numbered f = 0, 1, .., system after system. Access
    r of lane l is to f = 32 r + l, so for any n all accesses are full, except where the elements end. Element t of
    system s is row e = s*k*lanes + t of the 32 k rows that the lanes hold. Returns row e's slot in shared memory, as in
-   transpose_to_striped. So the lanes access their own rows without bank conflicts and with literal offsets. Accesses in
+   transpose_to_striped. There lanes access their own rows without bank conflicts, with literal offsets. Accesses in
    the striped layout do not conflict either if the tile is full or the warp has one system. */
 template <class tb_real>
 TB_D int trid_p_batch_slot(int k, int e)
@@ -103,7 +103,7 @@ TB_D int trid_p_batch_column(int k)
 }
 
 /* The elements of an array that a warp reads: numbers `first` (0 or 1) .. total - 1 from src on. If systems are strided
-   and the warp has whole ones, it reads no a of any row 0 (ends < 0) and no c of any row n-1 (ends > 0). If systems
+   and the warp has whole ones, it skips a of every row 0 (ends < 0) and c of every row n-1 (ends > 0). If systems
    follow one another, it skips only a of its first system's row 0 or c of its last system's row n-1; those of the other
    systems lie among elements that are read. */
 template <class tb_real>

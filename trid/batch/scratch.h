@@ -1,7 +1,7 @@
 /* scratch.h - a room of trid/batch.h: how much memory long systems need.
    MIT licence, see LICENSE. */
 
-/* Up to how many rows systems are solved on chip on every device; `bytes` is the size of an element. */
+/* The most rows of a system that every device solves on chip; `bytes` is the size of an element. */
 #ifndef TRID_P_BATCH_ON_CHIP
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) ((checked) ? 8192 / (bytes) : 16384 / (bytes))
 #define TRID_P_BATCH_ON_CHIP_INTERLEAVED 1024

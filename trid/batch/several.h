@@ -42,7 +42,7 @@ static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batc
     return {rows, more};
 }
 
-/* Launches systems that a block can hold with their factors. */
+/* Launches systems that fit into a block together with their factors. */
 template <int method, class bounds, int factor, class tb_real>
 static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
                                   const trid_p_batch_lu_rows<tb_real, factor> &rows)
@@ -69,17 +69,16 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
 /* Solves every system for `sides` right-hand sides. Side k of d and of x begins k*pitch elements after side 0.
    Needs    as trid_batch_solve; no side of x shares an element with another side of x nor, unless d is x, with a side
             of d. `sides` may be 0, and `pitch` negative. Flags: TRID_BATCH_SEVERAL_FLAGS, among them
-            TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1], and c of row n-1 couples that row to x[0]; for n = 1
+            TRID_BATCH_PERIODIC: a of row 0 couples row 0 to x[n-1], and c of row n-1 couples row n-1 to x[0]; for n = 1
             both couple x[0] to itself, for n = 2 they add to c of row 0 and a of row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, called with the same PERIODIC;
-            TRID_BATCH_SHARED: a, b, c are one matrix (or its factors) for all systems, n elements each, contiguous,
-            such as the periodic 1 4 1 of closed splines
+            TRID_BATCH_SHARED: a, b, c are one matrix (or its factors) for all systems, n elements each, contiguous
    Returns  an enum trid_batch_status. With FACTORED, a system's status shows the bad pivots that the factors reveal
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor for rows, and at most 16 KiB a
             block besides. Devices with less run other kernels. n > 1024: as trid_batch_solve
    Cost     3 + 2*sides arrays moved (ADD: 3 + 3*sides; SHARED: without the 3), if n <= 1024. Longer systems are solved
-            one side at a time, as trid_batch_solve does: 5*sides arrays (ADD: 6*sides; SHARED: 2*sides), or 9*sides
-            (ADD: 10*sides; SHARED: 3*sides) if that call moves nine or the systems are periodic
+            one side at a time, as by trid_batch_solve: 5*sides arrays (ADD: 6*sides; SHARED: 2*sides), or 9*sides
+            (ADD: 10*sides; SHARED: 3*sides) if trid_batch_solve moves nine or the systems are periodic
    Error    as trid_warp_lu_solve; n > 1024: as trid_batch_solve. The hybrid solves a single right-hand side from the
             matrix if all rows in its warp or tile are as dominant as trid_batch_pivoted asks. It does so for contiguous
             systems in full tiles (2^m rows, 16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic

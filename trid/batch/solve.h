@@ -30,14 +30,14 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
    Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
-   Shared   contiguous: at most 20 KiB a block, longer systems 77 KiB; interleaved: at most 160 KiB a multiprocessor for
-            rows (with 22 rows a thread 176; ADD: 200), in clusters up to 32 KiB for messages, and at most 16 KiB a
-            block besides. Devices with less run other kernels
+   Shared   contiguous: at most 20 KiB a block, or 77 KiB if a column exceeds 16 KiB; interleaved: at most 160 KiB a
+            multiprocessor for rows (with 22 rows a thread 176; ADD: 200), in clusters up to 32 KiB for messages, and at
+            most 16 KiB a block besides. Devices with less run other kernels
    Cost     for systems of up to 16 KiB a column (interleaved: of up to 1024 rows, or 8192 in clusters): five arrays
             moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems with
             step 1 are cut into partitions of up to 14 KiB of a column. With at most 128 partitions a system costs the
-            same, but in two launches. With more it does so only if no coupling between the last unknowns of
-            neighbouring partitions exceeds a unit roundoff, and in five launches or more. All other systems: nine
+            same, but in two launches. With more it takes five launches or more, and costs the same only if no coupling
+            between the last unknowns of neighbouring partitions exceeds a unit roundoff. All other systems: nine
             arrays (ADD: ten), in three launches or more. A report on systems that are cut takes one launch more
    Error    as trid_warp_hybrid. In long systems with step 1, the couplings of a partition's last unknown to those of
             the partitions above and below are dropped if both are at most a unit roundoff of the diagonal */
@@ -74,9 +74,9 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
    Returns  as trid_batch_solve
    Cost     as trid_batch_checked in memory, and twice the arithmetic where x is refined. Systems that no block holds:
             21 arrays; if interleaved, the rows are read once more
-   Error    refinement repairs the residual; the error of x stays of the order of the condition times the unit roundoff,
-            and can grow (docs/hybrid.md). The residual is as trid_batch_checked's. The last digits of x may depend on
-            neighbours, as trid/batch.h says */
+   Error    refinement repairs the residual. Before and after it, the error of x is of the order of the condition number
+            times the unit roundoff; refinement can increase it (docs/hybrid.md). The residual is as
+            trid_batch_checked's. The last digits of x may depend on neighbours, as trid/batch.h says */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

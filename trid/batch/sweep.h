@@ -30,7 +30,7 @@ TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long
         if (j < valid) *to = add ? *to + u[j] : u[j];
 }
 
-/* Makes identity rows of the thread's rows beyond the system, whose a and d must be 0. Decouples the system's ends. */
+/* Turns rows beyond the system, whose a and d must be 0, into identity rows. Decouples the system's ends. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
@@ -42,7 +42,7 @@ TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_re
     if (is_first) own->a[0] = 0;
 }
 
-/* The memory in which threads exchange rows. The threads of a block use shared memory; worst holds the least bad row of
+/* The memory in which threads exchange rows. The threads of a block use shared memory; worst holds the first bad row of
    each system, or is null. The blocks of a cluster use two mailboxes alternately, with `words` numbers of each system
    from each block. A mailbox is used again only when its last use is over. */
 template <class tb_real>
@@ -98,10 +98,10 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
     return x;
 }
 
-/* Periodic systems: the last unknown s stays out of the partitions. It is the unknown above row 0. It is also the one
-   below row n-2, as the equations of all rows from n-1 on become x[j] = x[j+1]. So every unknown is q - p s, with a q
-   and a p of its own. s follows from the six elements of a ring, element e at ring[e * stride]: c, a and d of row n-1
-   over its b, and a, c and d of row n-2 as reduced. */
+/* Periodic systems: the last unknown s stays out of the partitions. It is the unknown above row 0 and the one below the
+   last partition. All rows from n-1 on become x[j] = x[j+1], so row n-2 couples to s. Every unknown is then q - p s,
+   with a q and a p of its own. s follows from the six elements of a ring, element e at ring[e * stride]: c, a and d of
+   row n-1 over its b, and a, c and d of row n-2 as reduced. */
 
 /* Stores row n-1, the thread's row `end`, in the ring, if the thread has it. Replaces the rows from there on. */
 template <class tb_real, int k>
@@ -213,10 +213,10 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
    a lane has two rows of the reduced system), and with a status for each system. With ring, the systems are periodic,
    of n > 1 rows in `parts` <= 32 partitions, and shared also holds their rings. With `open`, nothing is solved, and the
    rows are `parts` <= 32 partitions of a longer system.
-   Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of its reduced system. With `open`:
+   Leaves   x in d; in *left the unknown above; in worst[system] the first bad row of its reduced system. With `open`:
             the thread's last row, which couples to the unknown above the first partition (a) and to the last unknown of
             the last partition (c; in the last partition itself, to the unknown below)
-   Returns  the least bad row of this thread */
+   Returns  the first bad row of this thread */
 template <int systems, int parts, int open = 0, int ring = 0, class tb_real, int k>
 TB_D int trid_p_batch_sweep(int n, const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own,
                             tb_real *left)
@@ -300,7 +300,7 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
 }
 /* Solves systems that a cluster shares: block number `block` of its `blocks` <= parts blocks holds rows k*parts*block
    .. k*parts*block + k*parts-1 of each system; parts <= 32. Each block reduces its rows to the first and the last one,
-   as trid_block_hybrid reduces the rows of a warp. Each block then sends these two rows and its least bad row to all
+   as trid_block_hybrid reduces the rows of a warp. Each block then sends these two rows and its first bad row to all
    blocks of the cluster, and solves for the last unknowns of all blocks. */
 template <int systems, int parts, class tb_real, int k>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
@@ -358,7 +358,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
 
 /* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all.
    Leaves   the unknowns around this block in `outer`
-   Returns  whether this lane knows of an unknown of the system without a pivot */
+   Returns  whether this lane knows that an unknown of the system has no pivot */
 template <class tb_real, int systems, int parts>
 TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_p_batch_post<tb_real> &post,
                                      tb_real *outer)
