@@ -143,8 +143,8 @@ TB_D int bs1d_p_every_second(int k, int z)
 }
 
 /* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. With
-   lanes = 64 the function needs 8 reach elements of shared memory. Calls use the two halves of that memory in turn, as
-   the lowest bit of `call` says, so that one barrier per call suffices. */
+   lanes = 64 the function needs 8 * reach elements of shared memory. Calls use the two halves of that memory in turn,
+   as the lowest bit of `call` says, so that one barrier per call suffices. */
 TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, tb_real *x, tb_real *shared)
 {
     int width = lanes > 32 ? 32 : lanes;

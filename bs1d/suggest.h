@@ -128,7 +128,7 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     if (ds * drift > variance * strike) ds = variance * strike / drift;
     count = ceil(top / ds) + 1;
     /* The steps get a quarter of the tolerance. We take their error as 0.2 (1 + far_off + far_off^2) strike spread /
-       steps^2, or six times that with early exercise. The drift carries the kink far_off spreads away. */
+       steps^2, or six times that with early exercise. The drift moves the kink by far_off spreads. */
     double far_off = drift * years / spread;
     double of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far_off + far_off * far_off);
     steps = ceil(sqrt(4 * of_steps * strike * spread / tolerance));

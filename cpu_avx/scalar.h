@@ -156,7 +156,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_from_ends(const cpu_avx_lines *lines, ptrdiff_
     for (int s = 0; s < lanes; s++) bad[s] = (down_bad[s] | up_bad[s]) != 0;
 }
 
-/* Solves `systems` (a literal) systems with the matrix whose factors cpu_avx_factor left in f. */
+/* Solves one or two systems (`systems`, a literal) with the matrix whose factors cpu_avx_factor left in f. */
 CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                              const cpu_avx_p_batch *batch, int systems)
 {

@@ -30,7 +30,7 @@
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together
        MODEL_host               solves a batch with several workers: OpenMP's threads if the program is compiled with
-                                OpenMP. Workers that outnumber the problems share each problem
+                                OpenMP. If workers outnumber the problems, they share each problem
        MODEL_host_problems      solves some of the problems in the calling thread: for threads of any kind
        MODEL_host_worker        does one worker's part of problems that all workers share: for threads of any kind that
                                 can wait for each other

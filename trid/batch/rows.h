@@ -103,9 +103,9 @@ TB_D int trid_p_batch_column(int k)
 }
 
 /* The elements of an array that a warp reads: numbers `first` (0 or 1) .. total - 1 from src on. If systems are strided
-   and the warp has whole ones, it skips a of every row 0 (ends < 0) and c of every row n-1 (ends > 0). If systems
-   follow one another, it skips only a of its first system's row 0 or c of its last system's row n-1; those of the other
-   systems lie among elements that are read. */
+   and the warp has whole ones, it skips every a[0] (ends < 0) or every c[n-1] (ends > 0). If systems follow one
+   another, it skips only the a[0] of its first system or the c[n-1] of its last one; those of the other systems lie
+   among elements that are read. */
 template <class tb_real>
 struct trid_p_batch_elements {
     const tb_real *src;
@@ -177,7 +177,7 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_
     }
 }
 
-/* Finds the slots of this lane's accesses. Those beyond total go to an element of the lane's own, behind all rows.
+/* Finds the slots of this lane's accesses. Those beyond total go to an element of the lane's own, after all rows.
    literal: slots follow one another, and need no array, as in full tiles and in a warp with one system. */
 template <class tb_real, int literal>
 TB_D void trid_p_batch_slots(int k, const trid_p_batch_plan &plan, int total, int *slot)
