@@ -170,7 +170,7 @@ TB_D int bs1d_p_point(int k, int reach, int z)
    Needs    k, lanes and reach as literals, k and lanes as for bs1d_warp_explicit2, reach at most k and at most 16
    Lanes    as bs1d_warp_explicit2; `sweeps` is the same for all
    Leaves   u
-   Shared   none for lanes <= 32 (pass null), else 8 reach elements; call __syncthreads() before another use
+   Shared   none for lanes <= 32 (pass null), else 8 * reach elements; call __syncthreads() before another use
    Cost     for each sweep k (2 reach + 1) FMA, in single precision also k additions, and 2 reach shuffles (4 reach in
             double precision) */
 TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_real *coefficient, tb_real *u,
