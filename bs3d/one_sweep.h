@@ -175,9 +175,9 @@ TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_rea
 
 /* Computes the numbers that the block needs when a plane arrives: for the planes `from` .. `to` - 1, for one before
    them and for two after them, since a plane is finished two planes after it has arrived. n counts these planes in the
-   order of the sweep. With the numbers of plane n, the block substitutes that plane back (q, s), finishes plane n-2 (l,
-   r and the weight of w in the first unknown), completes plane n-1 (q), and calls bs3d_lane_plane (the weights in the
-   sweep's direction). */
+   order of the sweep. With the numbers of plane n, the block computes p of that plane (q, s), finishes w' of plane n-2
+   (l, r' and the weight of w' in the first unknown), adds q' v to w' of plane n-1 (q'), and calls bs3d_lane_plane (the
+   weights in the sweep's direction). */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
 {

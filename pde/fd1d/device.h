@@ -298,7 +298,7 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
 
 /* Takes `run` steps of the current segment with the factors f of their matrix, or a single step if `early`, a literal,
    is 1. Short time steps need few PCR steps, and with a literal pcr_steps a solve has no branches, so small numbers are
-   passed as literals, separately for each value of `early`: a single function for both took up to 1.19 times as long
+   passed as literals. Each value of `early` has code of its own: shared code took up to 1.19 times as long
    (docs/pde_notes.md). */
 template <int k, int early>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
@@ -652,9 +652,9 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
             problem), and memory, aligned to 128 bytes; bytes for at least one problem, or MODEL_device_bytes for full
             speed
    Leaves   the status, values, grid and coordinates of each problem, once the stream has executed the launches
-   Returns  FD_OK or FD_LAUNCH_FAILED; for a refused call, as fd_batch_check, FD_BAD_ARGUMENT for a null pointer or
-            misaligned memory, or FD_NO_ROOM: statuses are then FD_BAD_ARGUMENT and, if the batch's sizes are valid,
-            results NaN
+   Returns  FD_OK or FD_LAUNCH_FAILED; for a refused call, a status of fd_batch_check, FD_BAD_ARGUMENT for a null
+            pointer or misaligned memory, or FD_NO_ROOM. The statuses of a refused call's problems are FD_BAD_ARGUMENT
+            and, if the batch's sizes are valid, its results are NaN
    Cost     two or three launches for as many problems as fit into memory, and no transfer; fd1d.h says what a step
             costs */
 template <int unused = 0>

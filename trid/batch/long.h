@@ -24,8 +24,8 @@ struct trid_p_batch_levels {
                                     for the rows beyond the last whole chunk */
     tb_real *reduced[4];         /* a, b, c, d of the reduced systems; later d is their x */
     long long row, system;       /* distance between two rows of a reduced system, and between two such systems */
-    int *worst;                  /* for each system the least bad row found in its chunks before the reduced system is
-                                    solved, and the least found afterwards; or null */
+    int *worst;                  /* for each system the first bad row of those found in its chunks before the reduced
+                                    system is solved, and of those found afterwards; or null */
     const int *below;            /* for each system the status of its reduced system */
     unsigned *largest;           /* checked: for each system the bits of the largest error and size */
     tb_real *keep;               /* refined: the array in which the first x is stored .. */
@@ -53,7 +53,7 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
      load()          loads the thread's rows
      load_again()    loads them again, from shared memory if the chunk keeps them there
      load_before()   loads the x that an earlier solve found for the thread's rows and for those before and after them
-     solve()         leaves x in d; with `open`, only reduces the chunk. Returns the least bad row that the thread
+     solve()         leaves x in d; with `open`, only reduces the chunk. Returns the first bad row that the thread
                      knows of
      around()        finds x of the rows before and after the thread's rows, if they are in the chunk
      raise()         raises the system's largest error and size
@@ -448,7 +448,7 @@ static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, 
                               (int)rows, (int)whole);
 }
 
-/* Clears the record of failed rows, two ints a system from `at` on in scratch, if the caller asked for a report. */
+/* Clears the record of bad rows, two ints a system from `at` on in scratch, if the caller asked for a report. */
 static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long long at, cudaStream_t stream,
                                            int **worst)
 {
@@ -489,7 +489,7 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
 }
 
 /* Solves reduced systems on chip: periodic ones with the kernels of trid_batch_several, other contiguous ones with the
-   kernel that holds the longest, whatever their n. */
+   kernel for the longest systems, whatever their n. */
 template <int interleaved, int periodic, class bounds, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows,
                                        const trid_p_batch_more<tb_real> &corners)
