@@ -244,8 +244,8 @@ TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
-/* Loads the thread's per_lane values of its column of an array. A thread without a valid column gets zeros: what it
-   would load, other threads may be writing. */
+/* Loads the thread's per_lane values of its column of an array. A thread without a valid column gets zeros:
+   other threads may be writing what it would load. */
 TB_D void adi2d_p_load_column(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int array, tb_real *v)
 {
@@ -310,7 +310,7 @@ TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned
     return fd_p_along_axis(1, cell, later, below, here, above) - fd_p_along_axis(1, cell, now, below, here, above);
 }
 
-/* Loads the thread's values of its column of an array into v, the value after them into v[per_lane], and returns the
+/* Loads the thread's values of its column of an array into v, and the value after them into v[per_lane]. Returns the
    value before them. Where the column has no value before or after them, its first or last value stands for it. */
 TB_D tb_real adi2d_p_load_column_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory,
                                         const adi2d_p_columns *my, int array, tb_real *v)

@@ -17,8 +17,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     fd_p_prepare(&batch, &t, phase, (int)(blockIdx.x * blockDim.x + threadIdx.x), (int)(gridDim.x * blockDim.x));
 }
 
-/* Records that a number is not finite at point (i, j, k), at a time of the march: 1 + 2 step for the terms of a step,
-   2 + 2 step for the values after it. */
+/* Records that a number is not finite at point (i, j, k). `when` is 1 + 2 step for the terms of a step, 2 + 2 step for
+   the values after it. */
 TB_D void adi3d_p_device_note(const adi3d_p_device &h, int when, int i, int j, int k)
 {
     atomicMin(&h.march->lost, (unsigned long long)when << 32 | (unsigned long long)(i + h.n[0] * (j + h.n[1] * k)));

@@ -15,9 +15,9 @@ enum { FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER };
 typedef struct {
     double maturity;    /* the march goes from here to 0 */
     int steps;          /* at least 1. The march may have more: a step that is cut into halves counts twice, and an
-                           interval between dates whose share of the steps rounds to 0 has one nevertheless */
+                           interval between dates has one step even if its share of the steps rounds to 0 */
     int grading;        /* FD_EQUAL .., for the steps that follow the final values or a date with a kink */
-    double ratio;       /* FD_GEOMETRIC: the last step, before the next date or time 0, over the first step */
+    double ratio;       /* FD_GEOMETRIC: the last step before the next date or time 0, divided by the first */
     int kind;           /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
     double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own in solvers (fd_scheme_theta), 1/2 in fd_schedule */
     int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
@@ -217,7 +217,7 @@ TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
 /* Returns a theta with which a scheme is stable for any step, diffusion and correlation (docs/fd.md): 1/2 for Douglas
    and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and 6/13 for Modified Craig-Sneyd with two
    and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer, and 1/2 for an unknown scheme. With one
-   factor it is that for two. If drifts exceed diffusion, use fd_scheme_theta_drift. */
+   factor the theta is that for two. If drifts exceed diffusion, use fd_scheme_theta_drift. */
 TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 {
     int three = factors > 2;

@@ -103,7 +103,7 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_work<tb_rea
    Needs    as trid_batch_solve
    Returns  as trid_batch_solve
    Cost     two arrays moved (ADD: three), or three (ADD: four) where trid_batch_solve moves nine
-   Error    as trid_batch_solve; in kernels for interleaved systems of up to 512 rows as trid_warp_solve */
+   Error    as trid_batch_solve; in kernels for interleaved systems of up to 512 rows, as trid_warp_solve */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)

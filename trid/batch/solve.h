@@ -55,7 +55,7 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
    Shared   contiguous: at most 45 KiB a block; interleaved: at most 192 KiB a multiprocessor for rows, and at most 16
             KiB a block besides. Devices with less run other kernels
    Cost     memory traffic as trid_batch_solve for systems of up to 8 KiB a column (interleaved: of up to 1024 rows);
-            about 9 operations a row more. Longer systems: nine arrays; if interleaved, the rows are read once more
+            about 9 more operations a row. Longer systems: nine arrays; if interleaved, the rows are read once more
    Error    the residual is that of the solution alone, also with ADD. The roundings of its own evaluation
             change it by about 3 unit roundoffs; in double precision it is also rounded to a relative error of 2^-20,
             because only the upper 32 bits of each maximum are kept. On overflow it is inf or NaN: a failure */
@@ -75,8 +75,8 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
    Cost     as trid_batch_checked in memory, and twice the arithmetic where x is refined. Systems that no block holds:
             21 arrays; if interleaved, the rows are read once more
    Error    refinement repairs the residual. Before and after it, the error of x is of the order of the condition number
-            times the unit roundoff; refinement can increase it (docs/hybrid.md). The residual is as
-            trid_batch_checked's. The last digits of x may depend on neighbours, as trid/batch.h says */
+            times the unit roundoff; refinement can increase it (docs/hybrid.md). The residual is as in
+            trid_batch_checked. The last digits of x may depend on neighbours, as trid/batch.h says */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)

@@ -101,7 +101,7 @@ TB_D tb_real trid_p_batch_pick(int at, const tb_real *u)
 /* Periodic systems: the last unknown s stays out of the partitions. It is the unknown above row 0 and the one below the
    last partition. All rows from n-1 on become x[j] = x[j+1], so row n-2 couples to s. Every unknown is then q - p s,
    with a q and a p of its own. s follows from the six elements of a ring, element e at ring[e * stride]: c, a and d of
-   row n-1 over its b, and a, c and d of row n-2 as reduced. */
+   row n-1, divided by its b, and a, c and d of row n-2 as reduced. */
 
 /* Stores row n-1, the thread's row `end`, in the ring, if the thread has it. Replaces the rows from there on. */
 template <class tb_real, int k>
@@ -384,8 +384,9 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
     trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
+    /* A missing block counts as two unknowns that are zero. Its border faces up in odd lanes and down in even ones. */
     TB_UNROLL
-    for (int e = 0; e < 9; e++) /* a missing block counts as two unknowns that are zero; its border faces up or down */
+    for (int e = 0; e < 9; e++)
         all[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
     met = trid_warp_pivoted_up(1, parts, count, rank, all, kept, &side);
     met |= trid_warp_pivoted_root(parts, count, all, outer);
