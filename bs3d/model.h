@@ -13,8 +13,8 @@ enum {
 };
 
 /* Returns the model of a problem whose numbers have been checked. The cross difference of axes m and n has the weight
-   t i_m i_n, with t = correlation volatility_m volatility_n dt / 2. It uses seven points along the diagonal of t's sign
-   if that is stable for all pairs, otherwise the four corners. */
+   t i_m i_n, with t = correlation volatility_m volatility_n dt / 2. It uses seven points along one diagonal, which the
+   correlation's sign selects, if that is stable for all pairs, and otherwise the four corners. */
 TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;

@@ -4,7 +4,7 @@
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some of the grid's
    planes. It has two arrays, values and differences. The values of the first of two stages replace its differences. If
    a second stage solves for differences from the first stage's values (`about` in fd_stage), its differences replace
-   the step's initial values; otherwise they replace the first stage's, once no right-hand side needs these any more.
+   the step's initial values; otherwise they replace the values of the first stage, once no right-hand side needs those.
    The part of F(u) that a second stage needs is computed in the first, from the same neighbours, and waits in device
    memory; the second-level cache holds a copy.
 
@@ -99,9 +99,9 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned 
     return c;
 }
 
-/* The data of a thread for a stage's right-hand sides: the step's choices and weights, and the memory that keeps the
-   second stage's right-hand sides. All of it is in registers: if it were in memory, the compiler would read it again at
-   each point, after a store. */
+/* The data of a thread for a stage's right-hand sides: the step's choices and weights, and where the second stage's
+   right-hand sides are kept. These data are in registers: from memory the compiler would read them again at each point,
+   after a store. */
 typedef struct {
     int about, twice, changes;
     tb_real mixed, own, mixed_again, own_again, dt;
@@ -319,8 +319,8 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
    values are given, whether adi3d_p_chip_face_row makes its boundary row; the start of its half, and the half's tables.
-   These are the same for all lines, but each line finds them again: otherwise, where registers are few, the compiler
-   computes all addresses in them before the first line and spills them (a tenth of the time for 48^3 in single
+   The tables are the same for all lines, but each line finds them again: otherwise, where registers are few, the
+   compiler computes all addresses in them before the first line and spills them (a tenth of the time for 48^3 in single
    precision). Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
 typedef struct {
     int valid, i, j, k, fixed, faces, offset;

@@ -16,7 +16,8 @@ TB_HOST long long trid_p_batch_on_chip(trid_lines joined, int bytes, int checked
                                                   : TRID_P_BATCH_ON_CHIP(bytes, checked);
 }
 
-/* The same number for several right-hand sides and for factors. Longer systems are eliminated again for each side. */
+/* The same number for several right-hand sides and for factors. Longer systems are eliminated again for each right-hand
+   side. */
 #ifndef TRID_P_BATCH_ON_CHIP_LU
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif
@@ -30,9 +31,9 @@ TB_HOST long long trid_p_batch_on_chip(trid_lines joined, int bytes, int checked
 #endif
 #define TRID_P_BATCH_CHUNK_PARTS(interleaved) ((interleaved) ? 8 : 32)
 
-/* Scratch of one level, as offsets in bytes. For each system: first two numbers of 4 bytes, for the residual; in
-   `worst` two rows; in `below` the status of its reduced system. Then in `reduced` a, b, c, d of the reduced systems,
-   and for refinement in `before` the first x. `rows` are those of a chunk, `left` those of a reduced system. */
+/* Scratch of one level, as offsets in bytes. For each system: at 0, two numbers of 4 bytes for the residual; at
+   `worst`, two rows; at `below`, the status of its reduced system. Then: at `reduced`, a, b, c, d of the reduced
+   systems; at `before`, the first x, for refinement. `rows` are those of a chunk, `left` those of a reduced system. */
 typedef struct {
     long long rows, chunks, left, worst, below, reduced, before, end;
 } trid_p_batch_level_layout;
@@ -66,7 +67,7 @@ TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long
    (4 bytes), `z` (a number) and `ends` (six numbers); for each system `worst`, two rows. If a system has more links
    than a warp can solve, `links` follow: a, b, c, d of systems of `count` rows, and then the scratch of these. A block
    takes a partition; it has fewer warps if that saves more than 1/8 of all rows, padding included. The first partition
-   may begin up to a line of memory before its system. */
+   may begin up to a cache line (128 bytes) before its system. */
 typedef struct {
     int warps, rows; /* of a partition */
     long long count, left, z, ends, worst, links, end;
@@ -146,7 +147,8 @@ TB_HOST long long trid_p_batch_levels_end(trid_lines joined, int bytes, int peri
             except for trid_batch_checked, trid_batch_refined and periodic systems. TRID_BATCH_BAD_SIZE for negative
             sizes, for n above 2^30, and for elements or offsets beyond 2^56
    Cost     20 bytes a system and 0.04 of an array (interleaved: 0.08) at most; with TRID_BATCH_REFINED one array more,
-            with TRID_BATCH_PERIODIC four numbers a row beyond the last whole chunk of 512 (interleaved: 128) rows */
+            with TRID_BATCH_PERIODIC four numbers for each row after the last whole chunk of 512 (interleaved: 128)
+            rows */
 TB_HOST long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);
