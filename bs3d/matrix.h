@@ -239,7 +239,7 @@ TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 }
 
 /* Factors A_x and, in a second block, A_y into L and U. Each half of a row of 64 * per_lane points has a warp. Both
-   halves are eliminated towards the seam; for the upper half, rows, lanes and directions are reversed. */
+   halves are eliminated towards the seam; the upper half has its rows, lanes and directions reversed. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
 {

@@ -59,8 +59,8 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int o
 
 /* Columns of a tile to be substituted back. d of column i lies in the store at slot + i stride. c is q[i] if all
    systems share one matrix; otherwise it lies 2*lanes elements after d. For partitions that a reduced system joins
-   (cpu_avx_hybrid), *left is the unknown before each partition's first row, and its factor lies 4*lanes elements after
-   d; otherwise left is null. The first column of the solution is stored at x; rows of x are pitch elements apart.
+   (cpu_avx_hybrid), *left is the unknown before each partition's first row, and its coefficient lies 4*lanes elements
+   after d; otherwise left is null. The first column of the solution is stored at x; rows of x are pitch elements apart.
    Column i belongs to system (first + i) % systems. */
 typedef struct {
     const cpu_avx_real *slot, *q;
@@ -193,7 +193,7 @@ CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f,
         cpu_avx_p_solve_rows(&plan, &batch, odd ? all : nothing, odd ? nothing : all, odd, store, &none);
 }
 
-/* Returns the list of the cache lines of strip i. The strips of `next` are numbered on from those of `tile`. These
+/* Returns the list of the cache lines of strip i of `tile` or, if i >= strips, of strip i % strips of `next`. These
    cache lines go into the second-level cache: long rows would evict each other from the first-level cache. */
 CPU_AVX_INLINE cpu_avx_p_prefetch_list cpu_avx_p_columns_soon(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                               const cpu_avx_p_tile *tile, const cpu_avx_p_tile *next,
@@ -247,9 +247,9 @@ CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
     return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
 }
 
-/* Returns v, which belongs to vector g, with 0 in the lanes in which a system begins; if `last` is set, in those in
-   which one ends. The coefficients there may be anything. In a tile of systems these are all lanes. In a tile of
-   partitions they are the outermost lane of each vector, or of one vector only. */
+/* Returns v, a column of a tile's vector g (0 or 1), with 0 in the lanes in which a system begins; if `last` is set, in
+   those in which one ends. The coefficients there may be anything. In a tile of systems these are all lanes. In a tile
+   of partitions they are the outermost lane of each vector, or of one vector only. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, int g, int last)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);
@@ -427,7 +427,7 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_av
    joined partitions starts with a row before a partition's first one, x[-1] - X = 0 (cpu_avx_p_fill). Tiles of
    joined partitions are small, so the tile after the next is prefetched, not the next. `systems` is the number of
    interleaved systems in each partition; where a partition holds one system, it is a literal 1. Returns the least
-   number that cpu_avx_p_first_bad returns for a tile. */
+   of the numbers that cpu_avx_p_first_bad returns for the tiles. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions,
                                                     int systems)
@@ -489,7 +489,7 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
     cpu_avx_fence();
     return bad;
 }
-/* Solves tiles `from` .. `to` - 1 of systems that share one matrix. A vector of systems at a time is eliminated, since
+/* Solves tiles `from` .. `to` - 1 of systems that share one matrix. Eliminates one vector of systems at a time, since
    there is little latency to hide. */
 CPU_AVX_CALL void cpu_avx_p_contiguous_factored(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                 cpu_avx_real *store, long long from, long long to)

@@ -315,8 +315,8 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
 /* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes. A sweep
    makes two steps, and sweeps of several options alternate.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
-   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; each array is transposed
-            once, and u back again */
+   Cost     for every two steps, 6 FMA, 4 loads and a store per row, and 4 shuffles; each array is transposed once, and
+            u back again */
 CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
                                   const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
 {

@@ -254,8 +254,8 @@ TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines
 /* A thread's data for its line along x. */
 typedef struct {
     adi2d_p_rung_line l;
-    int j, along[2], line, below, above; /* the line's number; distances between points, from an array's start to the
-                                            line, and from the line to its neighbours */
+    int j, along[2], line, below, above; /* the line's number; distances from point to point along x and y, from an
+                                            array's start to the line, and from the line to its neighbours */
     int american, about;
     const tb_real *values[2], *v[2], *multiplier; /* of u and z: all values, and the line's own */
     fd_cell cell_y;

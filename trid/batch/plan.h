@@ -10,7 +10,8 @@
 
 /* The choices that select shapes and kernels. */
 struct trid_p_batch_how {
-    /* The method, or several joined by |. beyond, reduced and shared_else are the hybrid for some interleaved systems.
+    /* The method, or several joined by |. The hybrid has other names for some interleaved systems: beyond, reduced and
+       shared_else.
          beyond, reduced        systems that no block holds; the reduced systems of long ones
          shared, shared_else    one matrix for all systems; the same where no kernel of `shared` serves
          checked, refined       with residuals; with residuals and a step of refinement
