@@ -33,7 +33,7 @@
    two options share a warp: in single precision in implicit3 and implicit4, in double precision in all implicit rungs
    except implicit4 with BS1D_INCREMENT. American and upwinded options do not share a warp, nor do those whose last row
    takes its drift from the old values. In double precision two warps share an option of more than 512 points, also in
-   explicit2 and explicit3. The two communicate through shared memory, with barriers. In implicit rungs they do not
+   explicit2 and explicit3. These warps communicate through shared memory, with barriers. In implicit rungs they do not
    factor the matrix: implicit3 and implicit4 do what implicit1 does, and implicit4 with BS1D_INCREMENT does what
    implicit2 does.
    For kernels of your own (examples/bs1d_own_payoff.cu, bs1d_greeks.cu):

@@ -12,7 +12,7 @@
 
 /* Returns how a batch is cut into tiles across lanes: two systems per tile. A long system makes a tile of its two
    halves instead, which leaves room in the first-level cache. It is not halved if lanes would then hold unequal numbers
-   of rows, or if only the halves, not whole systems, would have incomplete squares of lanes x lanes elements. Returns a
+   of rows, or if whole systems consist of complete squares of lanes x lanes elements and halves would not. Returns a
    plan with no tiles if lanes would not hold equally many contiguous rows. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch)
 {

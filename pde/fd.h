@@ -3,7 +3,7 @@
    MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
    Coordinates, difference weights, boundaries, final values, time steps, ADI schemes and interpolation, on plain arrays
-   and small structs, for the host and for kernels. A call on a grid with points crowded around its strike
+   and small structs, for the host and for kernels. The set-up for a call option, with points crowded around its strike
    (examples/fd_call.c):
 
        fd_axis axis = {0, 8 * STRIKE, POINTS, 1, {STRIKE}, {STRIKE / 5}, {FD_MIDWAY}};

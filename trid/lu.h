@@ -82,7 +82,7 @@ enum {
 #define TRID_RING_PLACE(systems, parts, banks)                                                                         \
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts))) /* where rings begin in shared memory */
 
-/* If a product of a recurrence's coefficients exceeds this growth, partitions take turns, because a small number in
+/* If a product of a recurrence's coefficients exceeds this bound, partitions take turns, because a small number in
    such a recurrence may be the difference of large ones. For each recurrence a lane keeps the factors of the scan's
    steps (numbers 0 to 4), the product up to the last row that it visits (5), and the coefficient of the first (6, the
    edge). With interleaved systems number 5 is the product over the first partition that the lane takes, and number 7

@@ -312,7 +312,7 @@ TB_HOST void fd_p_host_columns(const fd_p_host *h, int axis, int s, int group, i
         fd_p_host_back(h, axis, &of);
         return;
     }
-    for (int m = 0; m < h->n[2]; m++) { /* lines in a face of y whose values are given */
+    for (int m = 0; m < h->n[2]; m++) { /* lines on a face of y whose value is given */
         const size_t row = (size_t)m * stride;
         for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + of.from[row + (size_t)b];
         if (ends && h->t.problem->exercise != FD_EUROPEAN) fd_p_host_exercise(h, step, lines, i, j, m, to + row);

@@ -39,7 +39,7 @@ TB_HD fd_p_step fd_p_step_of(const fd_problem *problem, const fd_model_parameter
     return s;
 }
 
-/* Returns the first derivative as fd_lane_first does, but from the factors of the two differences: `down` is
+/* Returns the first derivative as fd_lane_first does, but from the weights of the two differences: `down` is
    below * (1 - w) of the cell, and `up` is above * w. */
 TB_HD tb_real fd_p_first(tb_real down, tb_real up, tb_real low, tb_real here, tb_real high)
 {

@@ -28,7 +28,7 @@ template <class tb_real>
 struct trid_p_batch_partitions {
     enum {
         vector = 16 / sizeof(tb_real),
-        words = TRID_P_BATCH_PARTITION_WORDS, /* pieces of 16 bytes that a thread takes of each array */
+        words = TRID_P_BATCH_PARTITION_WORDS, /* pieces of 16 bytes of each array that a thread takes */
         k = words * vector,
         threads = TRID_P_BATCH_PARTITION_THREADS, /* of a block, at most */
         most_warps = threads / 32,
@@ -60,15 +60,15 @@ struct trid_p_batch_partitions {
     };
 };
 
-/* Where a warp works: on rows of a partition, from row `row` of the system on, which may be negative. The partition has
-   the system's rows `from` .. `to` - 1. */
+/* The rows of a partition on which a warp works: from row `row` of the system on, where `row` may be negative. The
+   partition has the system's rows `from` .. `to` - 1. */
 struct trid_p_batch_stretch {
     int row, from, to, within;         /* within: the partition's number in its system */
     long long system, group, line, at; /* the system's index, its group, its number in the group; its row 0 in d, x */
 };
 
-/* Returns the warp's rows of partition `index`. The first partition begins at the start of the line of memory that
-   holds row 0 of d, so all partitions begin at the start of a line. */
+/* Returns the warp's rows of partition `index`. The first partition begins at the start of the cache line (128
+   bytes) that holds row 0 of d, so all partitions begin at the start of a cache line. */
 template <class tb_real>
 TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<tb_real> &parts, const tb_real *d,
                                                   unsigned index)
@@ -552,8 +552,8 @@ static int trid_p_batch_begin_partitions(const trid_p_batch_work<tb_real> &work,
     return trid_p_batch_clear_worst(work.plan, layout.worst, work.stream, &parts->worst);
 }
 
-/* Launches contiguous systems, the caller's or the links of `above`. If a warp cannot solve all links of a system,
-   they form a system that is launched in the same way. */
+/* Launches the kernels for contiguous systems, the caller's or the links of `above`. If a warp cannot solve all links
+   of a system, they form a system that is solved in the same way. */
 template <class tb_real>
 static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &work,
                                            const trid_p_batch_arrays<tb_real> &rows,
@@ -595,7 +595,8 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
     return status ? status : trid_p_batch_launch_told<0>(levels, 1, 0, work.stream);
 }
 
-/* Launches long systems of any layout. `bounds` says what is compiled; `corners` are those of periodic systems. */
+/* Launches the kernels for long systems of any layout. `bounds` says what is compiled; `corners` are those of periodic
+   systems. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})
