@@ -10,7 +10,7 @@ typedef struct {
     int most;                   /* explicit: the most steps of a sweep, 1 or 2 */
     int step;                   /* the number of steps enqueued so far */
     int exchanges;              /* the number of calls to bs3d_ranks_send */
-    int valid;                  /* explicit: how many copies on each side are at the same time step as the values */
+    int valid;                  /* explicit: how many planes of each halo are at the same time step as the values */
     int early;                  /* explicit: whether the last step ended with a sweep over whole slabs; if so, the next
                                    sweep may begin early (bs3d_ranks_step says what the caller may enqueue meanwhile) */
 } bs3d_ranks_march;

@@ -31,7 +31,7 @@
 /* The number of options that implicit1 marches at once: at least four, so that they share the wait for divisions. */
 enum { cpu_avx_p_implicit1_options = cpu_avx_lanes < 4 ? 4 : cpu_avx_lanes };
 
-/* implicit1: makes a step of these options by the Thomas algorithm. */
+/* implicit1: makes a step of cpu_avx_p_implicit1_options options by the Thomas algorithm. */
 CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRICT work,
                                            cpu_avx_real *CPU_AVX_P_RESTRICT bad)
 {

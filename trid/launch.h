@@ -390,7 +390,7 @@ static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 }
 
 /* Returns the compute capability, times 10, that the kernel was compiled for; 0 if the runtime fails. It may be lower
-   than the device's: the driver also compiles PTX for older devices.
+   than the device's, since the driver can compile an older device's PTX for a newer one.
    Cost     a call to the runtime, under the emulator two */
 template <class... parameters>
 static inline int trid_compiled_for(void (*kernel)(parameters...))

@@ -15,7 +15,7 @@ TB_HD constexpr int adi3d_p_independent(int axis)
 }
 
 enum {
-    /* Whether the declarations for y and z allow their solves to change places (device_planes.h). */
+    /* Whether the declarations for y and z allow their solves to commute (device_planes.h). */
     adi3d_p_fusible = adi3d_p_independent(1) && adi3d_p_independent(2),
     adi3d_p_vectored = 16 / TB_BYTES /* elements of a vector */
 };

@@ -2,11 +2,11 @@
    GPU, and the reduced system of their partitions.
    MIT licence, see LICENSE. */
 
-/* Where all lines along z share one matrix, and the matrices along y do not depend on z, the two solves may change
-   places. Then the upward sweep, which solves along x, also eliminates its solutions forward along z, plane by plane,
-   and the downward sweep, which solves along y, first substitutes back along z in each plane: see docs/adi3d.md. z is
-   cut into partitions, each eliminated independently. With x[k] the unknowns of a line along z, and l, h, r, q
-   and s the factors of plane k,
+/* Where all lines along z share one matrix, and the matrices along y do not depend on z, the two solves commute. Then
+   the upward sweep, which solves along x, also eliminates its solutions forward along z, plane by plane, and the
+   downward sweep, which solves along y, first substitutes back along z in each plane: see docs/adi3d.md. z is cut into
+   partitions, each eliminated independently. With x[k] the unknowns of a line along z, and l, h, r, q and s the factors
+   of plane k,
        y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
    and the partition's first unknown is the sum of h y, minus multiples of the last unknowns of the previous partition
    and of its own. So the last unknowns of all partitions satisfy a tridiagonal system. */
@@ -17,11 +17,11 @@ TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
     return h.n[2] * partition / h.partitions;
 }
 
-/* Returns whether a step's solves along y and z change places. Changes within the step (step.changes) rule that out,
-   and so does any FD_SLOPE face, whose slope may change. So does a face of y or z whose value is given: the solve along
-   the other axis must not change that value. So does FD_DEGENERATE at a face of z or at the last point of y: its row
-   needs the neighbour's right-hand side. Along z this is overwritten already or still to come; at the last point of y
-   another thread may hold it. */
+/* Returns whether a step's solves along y and z commute. Changes within the step (step.changes) rule that out, and
+   so does any FD_SLOPE face, whose slope may change. So does a face of y or z whose value is given: the solve along the
+   other axis must not change that value. So does FD_DEGENERATE at a face of z or at the last point of y: its row needs
+   the neighbour's right-hand side. Along z this has already been overwritten or is still to come; at the last point of
+   y another thread may hold it. */
 TB_HOST int adi3d_p_device_commutes(const adi3d_p_device &h, const fd_p_step &step)
 {
     const int *y = h.face[1], *z = h.face[2];

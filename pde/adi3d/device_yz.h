@@ -154,7 +154,7 @@ TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march
     for (int r = 0; r < rows && fixed; r++) d[r] = here[r * lines];
 }
 
-/* Solves the line without factors; `number` holds its numbers on the other axes. */
+/* Solves the line without factors; `number` holds the line's numbers of the other axes. */
 template <class shape>
 TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_yz_march &m, int fixed,
                            fd_numbers *number, tb_real *d)
@@ -182,8 +182,8 @@ struct adi3d_p_yz_above {
     tb_real z[shape::rows], before[shape::rows];
 };
 
-/* Loads interface unknowns, which are computed already: those of the last plane of the block's partition and of the
-   partition below it. */
+/* Loads interface unknowns, which have already been computed: those of the last plane of the block's partition and of
+   the partition below it. */
 template <class shape>
 TB_D void adi3d_p_yz_open(const adi3d_p_device &h, const adi3d_p_yz_march &m, adi3d_p_yz_above<shape> *above)
 {

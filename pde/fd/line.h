@@ -177,9 +177,9 @@ TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real a
 
 /* Returns the second derivative at a point, from the values below, at and above it.
    Cost     2 subtractions, 2 multiplications, 1 FMA
-   Error    exact for quadratics; of second order on smooth grids, of first order on others. Rounding adds about 2 h
-            times the unit roundoff times the slope to what errors in the values cause. At an FD_SLOPE face the result
-            is the part that does not depend on the given slope; at other faces it is 0 */
+   Error    exact for quadratics; of second order on smooth grids, of first order on others. Besides the effect of
+            errors in the values, there is a rounding error of about 2 h times the unit roundoff times the slope. At an
+            FD_SLOPE face the result is the part that does not depend on the given slope; at other faces it is 0 */
 TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
@@ -288,7 +288,7 @@ TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_
 typedef struct {
     tb_real dt, size; /* size: theta dt */
     tb_real
-        base[2][4]; /* dt times the factors of F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) in each stage */
+        base[2][4]; /* dt times the weights of F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) in each stage */
     int stages, about;
     int time_independent; /* whether the coefficients are the same at the step's start and end; set by the caller, who
                              evaluates them */

@@ -28,7 +28,7 @@ enum {
 /* The events at a date, in the order of the march. Calendar time runs the other way: the value is recorded, the holder
    exercises, a barrier is observed or a coupon paid, and a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED
    the holder may exercise before and after all events of a date. The march therefore raises values to the payoff of
-   exercise twice: before the shift, as after every step, and after the change. By exercising, the holder can escape a
+   exercise twice: before the shift (as after every step) and after the change. By exercising, the holder can escape a
    dividend or a barrier: just before the barrier is observed, an option beyond it is worth its payoff. If the right to
    exercise ends at the barrier, make the payoff 0 beyond it. With FD_EXERCISE, in calendar time, the holder
    exercises before the change. For exercise after it, let MODEL_change first take the larger of value and payoff. */
