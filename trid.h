@@ -124,7 +124,7 @@
 
    Options, defined before the header is included:
      TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE 754 requires. Without it the last digits differ from
-                      the host's, and more pivots count as bad, by their absolute value: in single precision those above
+                      the host's, and more pivots count as bad: in single precision those with absolute values above
                       1/FLT_MIN = 8.5e37 or below FLT_MIN; in double precision those below DBL_MIN, and some above
                       2^1022.
 
@@ -1187,8 +1187,9 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
    Cost     two of trid_warp_solve, one of trid_warp_residual and k additions
    Error    the residual is a few unit roundoffs, like that of the Thomas algorithm, if k^2.5 (dominance - 1) exceeds
             the square root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision (just above this limit,
-            17 unit roundoffs have occurred in single precision). Refinement does not repair the error of x, which stays
-            of the order of the condition times the unit roundoff, and can grow (docs/hybrid.md). */
+            17 unit roundoffs have occurred in single precision). Refinement does not repair the error of x. Before and
+            after it, that error is of the order of the condition times the unit roundoff; refinement can increase it
+            (docs/hybrid.md). */
 TB_D void trid_warp_solve_refined(int k, int lanes, int n, int steps, const tb_real *a, const tb_real *b,
                                   const tb_real *c, const tb_real *f, tb_real *d)
 {

@@ -61,7 +61,7 @@
 
 #if TB_DEVICE_SCOPES
 
-/* Returns log2 n of a power of two. */
+/* Returns log2 n, where n is a power of two. */
 TB_D int trid_log2(int n)
 {
     return 31 - __clz(n);

@@ -143,13 +143,13 @@ TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step
     }
 }
 
-/* The factors of the differences along x at a point, 16 bytes in single precision: the couplings of the row of A, times
+/* The weights of the differences along x at a point, 16 bytes in single precision: the couplings of the row of A, times
    `own`, and the weights of the first derivative. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, down, up;
 } adi3d_p_along_x;
 
-/* Returns the factors of the differences along x at a point. */
+/* Returns the weights of the differences along x at a point. */
 TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, fd_terms terms, tb_real own)
 {
     const fd_row row = fd_p_row(0, cell, terms);
@@ -167,7 +167,7 @@ struct adi3d_p_x_march {
     int lane, part, first;       /* in the solve: warp `part` of the line; the thread's first point */
     int begin, j, valid;         /* the block's first line; the thread's line, or the last one if that is not valid */
     int from, to;                /* the planes of the block */
-    tb_real mixed, own;          /* the weights of F_0 and of F_1 + F_2 + F_3 of the values in the ring */
+    tb_real mixed, own;          /* the weights of F_0 and F_1 + F_2 + F_3, applied to the values in the ring */
     tb_real source;              /* the weight of the source */
     int rare;                    /* whether adi3d_p_x_rare has work to do */
 };
@@ -287,9 +287,9 @@ struct adi3d_p_x_patch {
     int i;                      /* its first column */
     int west, east;             /* of the points beside the patch: their positions in the line; 0 where a lane of the
                                    warp holds the point, or there is none */
-    adi3d_p_along_x x[columns]; /* factors of the differences along x; only if lines are solved with factors */
+    adi3d_p_along_x x[columns]; /* weights of the differences along x; only if lines are solved with factors */
     fd_numbers number_x[columns];
-    fd_cell cell_y[height]; /* along y: cells, factors of the differences, numbers */
+    fd_cell cell_y[height]; /* along y: cells, weights of the differences, numbers */
     tb_real down_y[height], up_y[height];
     fd_numbers number_y[height], now; /* now: the numbers of time */
     const fd_model_parameters *parameters;
@@ -351,7 +351,7 @@ TB_D adi3d_p_x_plane adi3d_p_x_plane_of(const adi3d_p_device &h, int p)
 typedef struct {
     int low, here; /* the offsets of planes k and p in the ring */
     adi3d_p_x_plane k, p;
-    tb_real up_k, down_p; /* factors of the mixed terms' differences */
+    tb_real up_k, down_p; /* weights of the mixed terms' differences */
 } adi3d_p_x_turn;
 
 /* Returns the turn that completes plane k and begins plane p, which is in `slot`. */
@@ -367,7 +367,7 @@ TB_D adi3d_p_x_turn adi3d_p_x_turn_of(const adi3d_p_x_march<shape> &m, const adi
 }
 
 /* A point of planes k and p: its cell along x (unless lines are solved with factors), the terms in both planes, and the
-   factors of the differences along x. */
+   weights of the differences along x. */
 typedef struct {
     fd_cell cell;
     fd_terms k, p;
@@ -657,9 +657,10 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
 }
 
 /* Computes right-hand sides and solves the systems along x in a step without changes (step.changes). A block takes some
-   lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is a first or
-   the only stage. F without its source is linear, so a second stage takes derivatives once, of sums of u and z: u + z
-   replaces u. In kind 1 (the stage is about z) u - z replaces z; in kind 2 the argument of F_1 + F_2 + F_3 does. */
+   lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is the first
+   or only stage. F without its source is linear, so a second stage takes derivatives once, of sums of u and z. The ring
+   then holds u + z in place of u and, in place of z, u - z in kind 1 (the stage is about z) or the argument of
+   F_1 + F_2 + F_3 in kind 2. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

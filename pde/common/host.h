@@ -227,8 +227,8 @@ TB_HOST size_t fd_p_host_room(const fd_batch *batch, int workers, int apart)
                  : fd_p_host_lay_out(batch, 0, workers, NULL, NULL);
 }
 
-/* Returns whether MODEL_host's workers take problems of their own: if there are at least as many problems as workers,
-   or if waiting for each other would cost more than sharing saves. */
+/* Returns whether MODEL_host's workers take problems of their own. They do if there are at least as many problems as
+   workers, or if waiting for each other would cost more than sharing saves. */
 TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
 {
     if (workers < 2 || fd_p_sizes(FD_FACTORS, batch)) return 0;

@@ -8,9 +8,9 @@
      open(), recurrence()        do a recurrence of a solve with factors, down the rows or, with `up`, up. open() does
                                  what depends only on the matrix, recurrence() the rest, for one right-hand side
      open_ring(), solve_ring()   the same for both recurrences of a periodic system
-     turns()                     whether partitions take turns in a recurrence of a periodic system. Its argument
-                                 is what open_ring() left for it, at keep (down the rows) or keep + up_at (up). Not
-                                 called if up_at is 0: then open() opens each recurrence again before it is used
+     turns()                     whether partitions take turns in a recurrence of a periodic system. The argument is
+                                 what open_ring() left at keep (down the rows) or at keep + up_at (up). If up_at is 0,
+                                 open() is called in place of turns(), before each recurrence
      pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
                                  them; without such a thread, a number that nobody uses
      known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
@@ -300,7 +300,7 @@ TB_D void trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int
         if (across) d[j] *= own->b[j];
 }
 
-/* Solves a warp's systems for one right-hand side by the hybrid. Returns the least bad row known to the thread. */
+/* Solves a warp's systems for one right-hand side by the hybrid. Returns the first bad row known to the thread. */
 template <int periodic, class tb_real, int k, int full>
 TB_D int trid_p_batch_solve_hybrid(const trid_p_batch_in_warp<tb_real, k, full> &in, int n,
                                    trid_p_batch_equations<tb_real, k> *own)

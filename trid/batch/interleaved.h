@@ -18,9 +18,10 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems or, in a cluster, its rows of the cluster's systems. With pivoting, the hybrid solves a
-   tile whose rows are all dominant, except in clusters, whose blocks would have to agree; any bad row counts as row 0.
-   Returns  1 + the least bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; others are in worst */
+/* Solves the block's systems or, in a cluster, its rows of the cluster's systems. With pivoting, any bad row counts
+   as row 0, and the hybrid solves a tile whose rows are all dominant, except in clusters: their blocks would have to
+   agree.
+   Returns  1 + the first bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; others are in worst */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
                                  const trid_p_batch_post<tb_real> &post, tb_real *left)
