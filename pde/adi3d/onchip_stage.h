@@ -69,8 +69,8 @@ TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int ar
 }
 
 /* A thread's column of points along z: its position in a plane; whether that is at a face that may add to F; the
-   distances to its neighbours in its plane, before and after it along y (to[0], to[3]) and x (to[1], to[2]); the rows
-   of that plane below, at and above it; its cells and numbers. */
+   distances to its neighbours in its plane, before and after it along y (to[0], to[3]) and x (to[1], to[2]); the row
+   before its own in that plane, its own, and the row after it; its cells and numbers. */
 typedef struct {
     int i, j, k, index, at, at_face, to[4];
     const tb_real *of_row[3];

@@ -139,8 +139,8 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
 }
 
 /* Returns how many segments an interval has. If terms, what is given at faces, or lengths may change from step to step,
-   each step is a segment. Otherwise the half steps of backward Euler are one segment, and the whole steps another. A
-   half step of the march's own kind between them is a third. */
+   each step is a segment. Otherwise the half steps of backward Euler are one segment, and the whole steps another.
+   If a half step of the march's own kind lies between them, it is also a segment. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {
     const fd_times *times = &t->found->times;

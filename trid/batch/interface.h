@@ -139,10 +139,10 @@ TRID_KERNEL void trid_p_batch_interface_reduce(trid_p_batch_plan plan, rows_type
     trid_p_batch_join_parts(plan, p, own, parts, bad, e, &between, to);
 }
 
-/* Interleaved systems with one matrix: a block eliminates the matrix once, with a thread for each part. Of each row it
-   keeps the numbers that a right-hand side needs: a, the reciprocal of the pivot, and the coupling of the part's first
-   row to the row above this one. With these numbers it then eliminates one tile of right-hand sides after another. A
-   part's first two rows need no elimination. */
+/* Interleaved systems with one matrix: a block eliminates the matrix once, with a thread for each part. Of each row j
+   it keeps the numbers that a right-hand side needs: a, the reciprocal of the pivot, and the coupling of the part's
+   first row to x[j-1]. With these numbers it then eliminates one tile of right-hand sides after another. A part's first
+   two rows need no elimination. */
 enum { TRID_P_BATCH_INTERFACE_ROW = 4 };
 template <class tb_real>
 TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_real *e)
