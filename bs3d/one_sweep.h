@@ -275,8 +275,7 @@ TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_re
     }
 }
 
-/* Computes g of the previous plane, into the second right-hand side; v = A_t u of plane n; and the previous plane's
-   v + q v', with v' of plane n.
+/* Computes g[n-1], into the second right-hand side; v[n] = A_t u[n]; and v[n-1] + q'[n-1] v[n], a part of w'[n-1].
    Needs    u of all rows of plane n in shared memory, with the lane's southern neighbours at `south` */
 TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pairs, const bs3d_p_one_sweep_row *row,
                                 const tb_real *level, const tb_real *south, bs3d_p_one_sweep_lane *lane)
