@@ -79,7 +79,7 @@ enum {
     fd_p_numbers_z = (int)(sizeof(fd_model_z) / sizeof(tb_real)),
     fd_p_numbers_t = (int)(sizeof(fd_model_t) / sizeof(tb_real)),
     fd_p_most_numbers = (int)fd_p_numbers_x + (int)fd_p_numbers_y + (int)fd_p_numbers_z + (int)fd_p_numbers_t,
-    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* a sum as FD_MODEL_STEADY */
+    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* a sum, like FD_MODEL_STEADY */
 };
 
 /* The numbers of a point of an axis, or of a time, by index and by name. */

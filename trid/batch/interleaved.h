@@ -134,7 +134,7 @@ struct trid_p_batch_tiling {
 };
 /* A call launches the first entry that serves it and fits the device. docs/batch_notes.md compares the shapes.
 
-   `burst` is how many rows a pipelined kernel for hybrid or pivoted requests at a time. Kernels for one_ring, and for
+   A pipelined kernel requests `burst` rows at a time if its method is hybrid or pivoted. Kernels for one_ring, and for
    LU if systems are not periodic, request that many rows of the matrix. Kernels for one matrix request that many of
    a right-hand side, if the factors are in registers and copies are of 16 bytes. Checked kernels request half of a
    thread's rows at a time. All else is requested at once. Bursts of two save time where 256 rows are factored, or
