@@ -90,8 +90,8 @@ enum {
 enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
 enum { TRID_P_MOST_SIDES = 4 }; /* the most right-hand sides of trid_warp_lu_solve_precomputed */
 
-/* A lane's numbers for a ring: those that it keeps for each of the two recurrences, the second ones from TRID_P_UP on;
-   the gain (the factor with which the y above the lane's partition enters the partition's first x); and the y above the
+/* A lane's numbers for a ring: those that it keeps for the first recurrence and, from TRID_P_UP on, for the second; the
+   gain (the factor with which the y above the lane's partition enters the partition's first x); and the y above the
    partition and the x below it, for s = 1 and d = 0. */
 enum {
     TRID_P_GAIN = 7,
