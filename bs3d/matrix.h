@@ -9,8 +9,8 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 
 /* For each half h of a row, the table of x holds n elements of each lane; element e is at
    [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. implicit2's upward sweep has n = BS3D_P_HALF. Its elements are the factors,
-   the points' couplings to the other half's unknown at the seam, and the numbers of bs3d_p_factor_seam. implicit2's
-   kernel that solves only x and implicit3 have n = bs3d_p_row_factors. Their elements are l, u, r, and the numbers of
+   the points' couplings to the other half's unknown at the seam, and the numbers of bs3d_p_factor_seam. implicit3, and
+   implicit2's kernel that solves only x, have n = bs3d_p_row_factors. Their elements are l, u, r, and the numbers of
    trid_warp_lu_precompute and bs3d_p_factor_seam. implicit3 has such a table for y too, at BS3D_P_Y_FACTORS. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)

@@ -167,7 +167,7 @@ enum {
 typedef struct {
     int processors, shared_bytes; /* multiprocessors; shared memory that a block may request */
     int major;                    /* major compute capability of the device or of the code, whichever is lower */
-    int always_pipelined;         /* whether kernels that only other devices launch are empty in the code */
+    int always_pipelined;         /* whether kernels of kind .._elsewhere (batch/plan.h) are empty in the code */
     int clusters[17];             /* [size]: how many clusters of `size` blocks, 1 .. 16, run at the same time, each
                                      block on its own multiprocessor */
     const void *code;             /* identifies the kernels to which this applies */

@@ -309,7 +309,7 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
         }
         if (from == 0) trid_p_batch_next_known(k, systems, rows, pipeline.first, here.valid, next, known, end);
         if (burst == k && !early) route = trid_p_batch_route_of(pipeline, index, next);
-        __syncwarp(TB_FULL_WARP); /* and they have read it */
+        __syncwarp(TB_FULL_WARP); /* now all lanes have read these rows */
         trid_p_batch_ask(pipeline, from, &route);
     }
 }

@@ -198,7 +198,7 @@ struct trid_p_batch_one_matrix {
 };
 
 /* The properties of a type of rows: whether it is arrays, one matrix for all systems, or a function object that makes
-   the rows; and whether it is another type with the known first and last unknowns of each system, or is for LU. */
+   the rows; and whether it also holds the known first and last unknowns of each system, or is for LU. */
 template <class rows_type>
 struct trid_p_batch_rows {
     enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
