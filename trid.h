@@ -209,7 +209,7 @@ enum {
     TRID_BLOCK_HYBRID_LEN = 192,  /* trid_block_hybrid, for the block */
     TRID_BLOCK_RESIDUAL_LEN = 64, /* trid_block_residual, for the block */
     TRID_BLOCK_HYBRID_REFINED_LEN = 2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN,
-    TRID_MOST_ROWS = 32 /* the most rows a lane in functions with local arrays of rows, which have this length */
+    TRID_MOST_ROWS = 32 /* the most rows a lane may hold in functions with local arrays of rows, each of this length */
 };
 
 /* The layout of the factors f. First come five arrays of k numbers each, array i from f[i k] on, for the partition that

@@ -131,8 +131,8 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     return s;
 }
 
-/* Sets up row j of plane k. Row j0 is stored at the beginning of `out`. In the cross difference of y and
-   z, U_north - U + D - D_south, the terms - U + D are merged into `upward` and `downward`. */
+/* Sets up row j of plane k. Row j0 is stored at the beginning of `out`. The cross difference of y and z is
+   U_north - U + D - D_south; its terms - U + D are merged into `upward` and `downward`. */
 CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_slab *s,
                                        int j0, int j, int k, cpu_avx_p_grid_row *row)
 {

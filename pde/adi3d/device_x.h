@@ -79,7 +79,7 @@ struct adi3d_p_x_shape {
         plane_len = (lines + 2) * points,
         passes = ((lines + 2) * vectors + threads - 1) / threads, /* by the block, to copy a plane */
         ahead = alone ? 2 : 1,                                    /* planes in flight */
-        slots = ahead + 2,                                        /* for these, the current and the previous plane */
+        slots = ahead + 2,                                        /* those, and the current and the previous plane */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
         /* Offsets in shared memory after the cells; `made` holds two planes of right-hand sides, which pass from warp
            to warp. */
@@ -285,8 +285,8 @@ struct adi3d_p_x_patch {
     const tb_real *mine;        /* the line before the patch, in the first slot */
     tb_real *made;              /* the line for its first right-hand sides */
     int i;                      /* its first column */
-    int west, east;             /* of the points beside the patch: their positions in the line; 0 where a lane of the
-                                   warp holds the point, or there is none */
+    int west, east;             /* the positions in the line of the points beside the patch; 0 where a lane of the warp
+                                   holds the point, or there is none */
     adi3d_p_along_x x[columns]; /* weights of the differences along x; only if lines are solved with factors */
     fd_numbers number_x[columns];
     fd_cell cell_y[height]; /* along y: cells, weights of the differences, numbers */

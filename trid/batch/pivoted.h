@@ -138,10 +138,10 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             be d. The solved systems' status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
    Cost     memory traffic as trid_batch_solve, but always nine arrays (ADD: ten) if n elements exceed 16 KiB. With step
-            not 1, the limit is n = 1024 or, interleaved, what clusters hold if that is more. Interleaved, each element
-            is a separate access before compute capability 8.0, beyond 512 rows if no cluster holds the systems, and
-            where a block may have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows 170
-            (202); up to 16 rows 144 (176), or 136 (168) in double precision
+            not 1, the limit is n = 1024 or, interleaved, what clusters hold if that is more. Interleaved systems: each
+            element is a separate access before compute capability 8.0, beyond 512 rows if no cluster holds the systems,
+            and where a block may have less shared memory than the pipeline asks for: 149 KiB (ADD: 181); up to 64 rows
+            170 (202); up to 16 rows 144 (176), or 136 (168) in double precision
    Error    as trid_warp_pivoted. On chip, the systems of a warp or a block (interleaved: of a tile outside clusters)
             are solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
             thread; that is then as stable (docs/pivoted.md). So neighbours may change the last digits of x */

@@ -31,8 +31,8 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
    Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
    Shared   contiguous: at most 20 KiB a block, or 77 KiB if a column exceeds 16 KiB; interleaved: at most 160 KiB a
-            multiprocessor for rows (with 22 rows a thread 176; ADD: 200), in clusters up to 32 KiB for messages, and at
-            most 16 KiB a block besides. Devices with less run other kernels
+            multiprocessor for rows (176 with 22 rows a thread, 200 with ADD), in clusters up to 32 KiB for messages,
+            and at most 16 KiB a block besides. Devices with less run other kernels
    Cost     for systems of up to 16 KiB a column (interleaved: of up to 1024 rows, or 8192 in clusters): five arrays
             moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems with
             step 1 are cut into partitions of up to 14 KiB of a column. With at most 128 partitions a system costs the
