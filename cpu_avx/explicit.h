@@ -35,7 +35,7 @@ enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* explicit1: makes a step with the plain loop over the rows. The first and the last row, which lack a neighbour, are
+/* explicit1: takes a step with the plain loop over the rows. The first and the last row, which lack a neighbour, are
    computed outside the loop. */
 CPU_AVX_CALL void cpu_avx_p_explicit1_step(int n, const cpu_avx_real *CPU_AVX_P_RESTRICT a,
                                            const cpu_avx_real *CPU_AVX_P_RESTRICT b,
@@ -108,7 +108,7 @@ CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_vec *a, ptrdiff
     now->row = next;
 }
 
-/* explicit2: makes two steps in one sweep, the second a row behind the first. A row of the matrix is loaded once for
+/* explicit2: takes two steps in one sweep, the second a row behind the first. A row of the matrix is loaded once for
    both, and the values between the steps are never stored. In the second step, the first and last rows of each
    partition need values of the first step from the neighbouring partitions, so these two rows come last. The loop is
    unrolled because values would otherwise move from register to register. */
@@ -164,7 +164,7 @@ CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int 
     return 0;
 }
 
-/* explicit3: makes a step of `lanes` options. Reads the values at `now` in each row and stores the new ones at `next`:
+/* explicit3: takes a step of `lanes` options. Reads the values at `now` in each row and stores the new ones at `next`:
    these are the row's fourth and fifth vectors, or vice versa. */
 CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_real *work)
 {
@@ -313,7 +313,7 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
 }
 
 /* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes. A sweep
-   makes two steps, and sweeps of several options alternate.
+   takes two steps, and sweeps of several options alternate.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
    Cost     for every two steps, 6 FMA, 4 loads and a store per row, and 4 shuffles; each array is transposed once, and
             u back again */

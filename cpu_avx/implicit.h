@@ -31,7 +31,7 @@
 /* The number of options that implicit1 marches at once: at least four, so that they share the wait for divisions. */
 enum { cpu_avx_p_implicit1_options = cpu_avx_lanes < 4 ? 4 : cpu_avx_lanes };
 
-/* implicit1: makes a step of cpu_avx_p_implicit1_options options by the Thomas algorithm. */
+/* implicit1: takes a step of cpu_avx_p_implicit1_options options by the Thomas algorithm. */
 CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRICT work,
                                            cpu_avx_real *CPU_AVX_P_RESTRICT bad)
 {
@@ -73,7 +73,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int 
     return status;
 }
 
-/* implicit2: makes a step of groups*lanes options (groups is a literal); rows of the groups alternate. */
+/* implicit2: takes a step of groups*lanes options (groups is a literal); rows of the groups alternate. */
 CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *rows, cpu_avx_vec *sound)
 {
     cpu_avx_vec y[CPU_AVX_P_GROUPS], q[CPU_AVX_P_GROUPS], *row = rows;
@@ -200,7 +200,7 @@ CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu
     return links;
 }
 
-/* implicit3: makes a step of `options` (a literal) options, whose rows alternate. The forward sweep eliminates each
+/* implicit3: takes a step of `options` (a literal) options, whose rows alternate. The forward sweep eliminates each
    partition as if nothing came from below, and sums its first x as if nothing came from above. Two scans find the
    contributions from below and above, and the backward sweep adds both. */
 CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, int backward,

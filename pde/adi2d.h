@@ -22,7 +22,7 @@
        #define FD_MODEL MODEL
        #include "pde/adi2d.h"
 
-   Include the header twice, at global scope: before the model for the words in which a model is written, and after it
+   Include the header twice, at global scope: before the model, for the words in which a model is written, and after it,
    with FD_MODEL defined. The second time it defines, in both precisions (_f32 and _f64):
      host (common/host.h)
        MODEL_host_bytes         bytes of memory for all workers together

@@ -23,8 +23,8 @@
        #define FD_MODEL cev
        #include "pde/fd1d.h"
 
-   Include the header twice, at global scope: before the model for the words in which a model is written, and after it
-   with FD_MODEL set. The second time it defines, in both precisions (_f32 and _f64):
+   Include the header twice, at global scope: before the model, for the words in which a model is written, and after it,
+   with FD_MODEL defined. The second time it defines, in both precisions (_f32 and _f64):
      host (fd1d/host.h)
        MODEL_host_bytes     bytes of memory for all workers together
        MODEL_host           solves a batch with a number of workers, which are OpenMP's threads if the program is
