@@ -114,8 +114,8 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
             32 (explicit), `partitions` 1 to 8 (implicit)
    Returns  BS3D_OK, or as bs3d_check, except that the third axis may have up to 1024 points per slab.
             BS3D_BAD_ARGUMENT also means a null cut, a slab that does not exist, or BS3D_GIVEN; BS3D_BAD_SIZE also means
-            `slabs` outside 1 .. 4096, a need above that is not met, or more than 64 partitions that all depend on each
-            other
+            `slabs` outside 1 .. 4096, a condition of Needs that is not met, or more than 64 partitions that all
+            depend on each other
    Cost     a check of the problem; for an implicit march also tens of operations per plane of the grid */
 TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
                           int partitions, bs3d_slab *cut)

@@ -10,7 +10,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Makes one or two steps from u to v for the rows and planes of the tile. The first of two steps covers one more row
+/* Takes one or two steps from u to v for the rows and planes of the tile. The first of two steps covers one more row
    and plane on each side where the grid has them, and keeps its last three planes in `ring`. The second step follows
    a plane behind. */
 CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x,
@@ -46,7 +46,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes a sweep of one or two steps from u to v. */
+/* Takes one or two steps from u to v, in one sweep. */
 CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int steps,
                                       const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *own, int threads)
 {
@@ -66,7 +66,7 @@ CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_
         }
 }
 
-/* Makes `steps` explicit steps, u <- u + L u. Loads every neighbour; the compiler vectorises the loop over x.
+/* Takes `steps` explicit steps, u <- u + L u. Loads every neighbour; the compiler vectorises the loop over x.
    Needs    1 - discount in g->same; v of the size of u; work of cpu_avx_grid_bytes(g, threads) bytes
    Leaves   the result in u; v is clobbered
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
@@ -88,8 +88,8 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
     return CPU_AVX_OK;
 }
 
-/* Makes the same steps, two per sweep, in blocks of rows that stay in the second-level cache. Up to three steps of a
-   call take a sweep each, so that the number of sweeps is even and the last one writes u. If a call makes only one
+/* Takes the same steps, two per sweep, in blocks of rows that stay in the second-level cache. Up to three steps of a
+   call take a sweep each, so that the number of sweeps is even and the last one writes u. If a call takes only one
    step, its result is copied to u. Cross differences with x come from shared sums, so that a vector takes 8 loads of u,
    not 13 (10, not 19, if L has 19 points).
    Needs, Leaves, Returns as cpu_avx_grid_explicit1

@@ -55,7 +55,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_re
         for (int i = 0; i < g->nx; i++) u[k * plane + i] += v[k * plane + i];
 }
 
-/* Solves `count` interleaved systems in place: four vectors of them at a time, then one, and last the rest. */
+/* Solves `count` interleaved systems in place: four vectors of them at a time, then one, and finally the rest. */
 CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     int i = 0;
@@ -124,7 +124,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` implicit steps, A_x A_y A_z (u' - u) = L u. Plain loops make one sweep each for the right-hand side,
+/* Takes `steps` implicit steps, A_x A_y A_z (u' - u) = L u. Plain loops make one sweep each for the right-hand side,
    contiguous x lines, interleaved y lines and interleaved z lines.
    Needs    -discount in g->same; in fx, fy, fz the factors of A_x, A_y and A_z from cpu_avx_factor; v of the size of u;
             work of cpu_avx_grid_bytes(g, threads) bytes
@@ -156,7 +156,7 @@ CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps
     return CPU_AVX_OK;
 }
 
-/* Makes the same steps in two sweeps each. The first computes the right-hand side of a plane and solves its x lines (by
+/* Takes the same steps in two sweeps each. The first computes the right-hand side of a plane and solves its x lines (by
    transposed tiles) and y lines, all in the second-level cache. The second solves the z lines of a row of the grid,
    which also stay in that cache, and adds the solutions to u.
    Needs, Returns as cpu_avx_grid_implicit1

@@ -68,7 +68,7 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_after(int halves, const cpu_avx_vec *v, int
     return s < cpu_avx_lanes ? cpu_avx_down(v[g], beyond, s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* Makes one step of PCR over the lanes: from a x[l-s] + x[l] + c x[l+s] = d to the same equation with 2s in place of s.
+/* Takes one step of PCR over the lanes: from a x[l-s] + x[l] + c x[l+s] = d to the same equation with 2s in place of s.
    If a and c are so small that their products are lost in rounding, returns 1 with x in d; otherwise 0. */
 CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c, cpu_avx_vec *d, int s,
                                       cpu_avx_vec *sound)

@@ -160,8 +160,8 @@ TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
 #endif
 }
 
-/* Sets how many bytes complete the mbarrier's next phase. Bytes from any block count, even those that arrived before
-   the call.
+/* Sets how many bytes complete the mbarrier's next phase. The phase counts bytes from every block, even those that
+   arrived before the call.
    Needs    16 to 2^20 - 16 bytes; the previous phase is complete: this thread has waited for it, or a barrier of the
             block has followed another thread's wait
    Lanes    one thread of the block */
@@ -352,9 +352,8 @@ static inline int trid_device_attribute(enum cudaDeviceAttr attribute)
 }
 
 /* Returns into how many pieces to cut a march over planes so that it takes the least time. The pieces differ by at most
-   one plane; if there is more than one, each has at least 4. Each piece takes `blocks` blocks, and costs as much as
-   `more` planes on top of its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not
-   positive. */
+   one plane; if there is more than one, each has at least 4. Each piece takes `blocks` blocks, and costs `more` planes
+   in addition to its own. The device runs `slots` blocks at the same time. Returns 1 if `slots` is not positive. */
 static inline int trid_best_pieces(int planes, long long blocks, int slots, int more)
 {
     int best = 1;

@@ -18,7 +18,7 @@ FD_P_FLAT void adi2d_p_host_open(const fd_p_host *h, int j, const fd_p_step *ste
 }
 
 /* Does a worker's part of a step that is a product. Along x the result is twice the solution minus the right-hand side.
-   Along y it is formed in the same way, and is the z with which the next product begins. But if the step has `close`,
+   Along y it is formed in the same way, and is the z with which the next product begins. But if step->close is set,
    or if the march is watched, the solution along y is stored instead: it is u. */
 TB_HOST void adi2d_p_host_product(const fd_p_host *h, const fd_p_step *step)
 {

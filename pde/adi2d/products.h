@@ -101,7 +101,7 @@ FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsi
     __syncthreads();
 }
 
-/* Computes u' = y / (1 - size A_2). Stores u' if the step has `close`, otherwise z' = 2 u' - y. */
+/* Computes u' = y / (1 - size A_2). Stores u' if step.close is set, otherwise z' = 2 u' - y. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *shared, unsigned char *memory)
 {
     const adi2d_p_chip chip = *shared, *h = &chip; /* in registers; `shared` would be read again after each store */

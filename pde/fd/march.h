@@ -91,7 +91,7 @@ TB_HD double fd_p_along(const double *x, const void *context)
     return line->f(at, line->context);
 }
 
-/* Returns the final value at a grid point, set in the plan's way.
+/* Returns the final value at a grid point, set as plan->finals says.
    Needs    for FD_TOLD, 0 or more kinks in increasing order; otherwise as fd_final_value
    Cost     FD_AT_POINTS one call; FD_TOLD four for each piece of a cell with a kink, else one; the other two as
             fd_final_value
