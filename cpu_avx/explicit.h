@@ -54,7 +54,7 @@ CPU_AVX_CALL void cpu_avx_p_explicit1_step(int n, const cpu_avx_real *CPU_AVX_P_
     next[n - 1] = cpu_avx_p_madd(a[n - 1], u[n - 2], next[n - 1]);
 }
 
-/* Makes `steps` steps of option i; work has n elements. */
+/* Takes `steps` steps of option i; work has n elements. */
 CPU_AVX_CALL void cpu_avx_p_explicit1_steps(const cpu_avx_p_options *m, int i, int steps, cpu_avx_real *work)
 {
     const ptrdiff_t at = (ptrdiff_t)i * m->n;
@@ -96,7 +96,7 @@ typedef struct {
     cpu_avx_p_stencil row;
 } cpu_avx_p_two_rows;
 
-/* Makes row j of the first step and row j-1 of the second. */
+/* Computes row j of the first step and row j-1 of the second. */
 CPU_AVX_INLINE void cpu_avx_p_two_rows_step(int j, const cpu_avx_vec *a, ptrdiff_t k, cpu_avx_vec *u,
                                             cpu_avx_p_two_rows *now)
 {
@@ -130,7 +130,7 @@ CPU_AVX_CALL void cpu_avx_p_two_steps(int k, const cpu_avx_vec *a, cpu_avx_vec *
     u[k - 1] = cpu_avx_p_stencil_step(now.row, now.mid_below, now.mid, cpu_avx_p_above(first_mid));
 }
 
-/* Makes one step with explicit1 if the number of steps is odd. Then copies option i to partitions: k vectors each of a,
+/* Takes one step with explicit1 if the number of steps is odd. Then copies option i to partitions: k vectors each of a,
    b, c and u, followed by space for one more vector of u. */
 CPU_AVX_CALL void cpu_avx_p_two_steps_begin(const cpu_avx_p_options *m, int i, int k, cpu_avx_vec *partitions)
 {
@@ -210,7 +210,7 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
     if (CPU_AVX_SIZE == 8) sum[reach] = sum[reach] + u;
 }
 
-/* Makes a composed step in place, in one sweep, column after column of the band: 2*reach+1 rows are in flight, and one
+/* Takes a composed step in place, in one sweep, column after column of the band: 2*reach+1 rows are in flight, and one
    load of a value of u serves them all. A partition's contributions to its neighbours' rows cross lanes. Those to the
    partition below are complete first and wait in `halo`; those to the partition above are complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
@@ -297,7 +297,7 @@ CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int 
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1], with the plain
+/* Takes `steps` explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1], with the plain
    loop over a grid, which the compiler vectorises. Row j of option i lies at [i*n + j] of each array.
    Needs    options, n, steps >= 0; options and n below 2^31 - 64; a[0] and c[n-1] of an option may be anything; work of
             cpu_avx_explicit_bytes(n, 0, threads) bytes; arrays that do not overlap
@@ -312,7 +312,7 @@ CPU_AVX_API int cpu_avx_explicit1(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_explicit1, 1, cpu_avx_p_explicit_share(n, 0));
 }
 
-/* Makes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes. A sweep
+/* Takes the same steps with lanes as partitions of the grid, so that only the ends of partitions cross lanes. A sweep
    takes two steps, and sweeps of several options alternate.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
    Cost     for every two steps, 6 FMA, 4 loads and a store per row, and 4 shuffles; each array is transposed once, and
@@ -324,7 +324,7 @@ CPU_AVX_API int cpu_avx_explicit2(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_explicit2, 1, cpu_avx_p_explicit_share(n, 0));
 }
 
-/* Makes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
+/* Takes the same steps with lanes as options, so that nothing crosses lanes and the compiler vectorises the loop over
    options. But `lanes` options at a time take 5 vectors per row: with AVX-512 they exceed 32 KiB of first-level
    cache from 103 rows on.
    Needs, Leaves, Returns, Error as cpu_avx_explicit1
@@ -336,7 +336,7 @@ CPU_AVX_API int cpu_avx_explicit3(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_explicit3, cpu_avx_width(isa), cpu_avx_p_explicit_share(n, 0));
 }
 
-/* Makes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach. Each replaces many steps of
+/* Takes `sweeps` composed steps, u[j] += sum of band[i] u[j-reach+i], i = 0 .. 2*reach. Each replaces many steps of
    explicit2: a high power of a narrow stencil is, to within rounding, a stencil of moderate width. The band of row j of
    option i begins at [(i*n + j)*(2*reach+1)] (bs1d_lane_compose of bs1d.h makes such bands). Elements of a band that
    would multiply points outside the grid are not read.

@@ -182,9 +182,9 @@ TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
     }
 }
 
-/* Computes the right-hand sides of the first stage in w->right and, in w->rest, the part of the second stage's that
-   does not depend on the first stage's result. On entry w->right holds F at the step's start and, if anything changes,
-   w->more holds F at the step's end. */
+/* Computes the right-hand sides of the first stage in w->right, and in w->rest the part of the second stage's
+   right-hand sides that does not depend on the first stage's result. On entry w->right holds F at the step's start and,
+   if anything changes, w->more holds F at the step's end. */
 FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     const tb_real *FD_P_RESTRICT u = w->u, *FD_P_RESTRICT more = w->more;

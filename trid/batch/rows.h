@@ -22,7 +22,7 @@ struct trid_p_batch_spot {
     long long system, at; /* the system's index; where the warp's elements begin in d and x */
 };
 
-/* Returns where lane `lane` works. In the scope block its warp has part `warp` of a system. A part has 32 k rows; in
+/* Returns where lane `lane` works. With block scope, its warp has part `warp` of a system. A part has 32 k rows; in
    a full tile there are `warps` parts. */
 template <int scope, int layout>
 TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch_plan &plan,

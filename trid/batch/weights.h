@@ -123,9 +123,9 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
 /* Computes once the part of trid_batch_interface_reduce that depends only on the matrices: weights u and v for the rows
    of d, and a and c of the reduced systems.
    Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach, two
-            ints in device memory (needed even without systems). Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix
-            for all systems is passed as one system: trid_lines_contiguous(n, 1), share 1 (or factored by
-            trid_host_interface_factor)
+            ints in device memory (needed even without systems). Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. If all
+            systems have one matrix, pass it as one system: trid_lines_contiguous(n, 1), share 1;
+            trid_host_interface_factor can factor it on the host instead
    Leaves   in reach, which the launch sets to 0 first, how many rows matter from the top and from the bottom: the
             largest numbers of all systems. If both are below n on all ranks, no coupling between the ends of a
             partition exceeds the unit roundoff. A rank then needs only two rows of others: that of z of the rank above,
