@@ -111,7 +111,7 @@ typedef struct {
 /* The status that a launch returns. */
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
-    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or an array off its alignment */
+    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or a misaligned array */
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, more than n rows to weigh, n above 2^30, elements or
                                      offsets beyond 2^56, 2^31 or more tiles or chunks, or systems that the template
                                      arguments leave out */
@@ -119,7 +119,7 @@ enum trid_batch_status {
                                      or one array lies between elements of another (Arrays, above) */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
     TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch or this call does not take (TRID_BATCH_.._FLAGS) */
-    TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is null although needed, off its alignment, or less than trid_batch_scratch
+    TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is null although needed, misaligned, or less than trid_batch_scratch
                                      returns */
     TRID_BATCH_LAUNCH_FAILED = -8 /* rejected by the CUDA runtime */
 };

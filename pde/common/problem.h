@@ -7,7 +7,7 @@
               over one along y, and a value given along y over one along z.
      Status   A call returns an int, FD_OK or an error of the call. Each problem has an fd_status. A problem that is
               refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
-              its error in the status of each problem, with the axis if batch.points is out of range, and NaN in all
+              its error in the status of each problem (with the axis if batch.points is out of range) and NaN in all
               results, unless their sizes are wrong (fd_p_results_sized). Statuses in device memory become
               FD_BAD_ARGUMENT instead, without an axis, whatever the error.
      Checks   Before the march, the model's numbers are checked at all points and in all steps (FD_MODEL_NAN), and final
