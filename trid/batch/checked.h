@@ -4,7 +4,7 @@
 /* Requests one half of a tile: k/2 rows of each thread. The rows of a tile must stay until its residual is known, while
    the next rows are already arriving. So shared memory holds three halves: two of the tile that is being solved, and
    the first of the next tile. As soon as the residual of a half is known, its memory is used for the next half that has
-   not been requested yet. Only half 0 can have row 0 of a system. */
+   not been requested yet. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask_half(of pipeline, unsigned index, int half, tb_real *stage)
 {
@@ -146,7 +146,7 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
     }
 }
 
-/* Solves as trid_p_batch_plain_tiles, with rows only from arrays, and computes the residual of each system. With
+/* Solves as trid_p_batch_plain_tiles does, with rows only from arrays, and computes the residual of each system. With
    REFINED, the tile is solved once more for the residuals as right-hand sides, unless all of them are small. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
