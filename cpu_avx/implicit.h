@@ -94,7 +94,7 @@ CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *row
     }
 }
 
-/* Makes all steps of `groups` (a literal) vectors of options at once, so that one vector works while the recurrence of
+/* Takes all steps of `groups` (a literal) vectors of options at once, so that one vector works while the recurrence of
    the other waits. */
 CPU_AVX_INLINE int cpu_avx_p_implicit2_together(int groups, const cpu_avx_p_options *m, int first, int last,
                                                 cpu_avx_vec *rows)
@@ -232,7 +232,7 @@ CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, in
     }
 }
 
-/* Makes all steps of `options` (a literal) options at once, so that one works while the recurrence of the other
+/* Takes all steps of `options` (a literal) options at once, so that one works while the recurrence of the other
    waits. */
 CPU_AVX_INLINE int cpu_avx_p_implicit3_together(int options, const cpu_avx_p_options *m, int first, void *work)
 {
@@ -271,7 +271,7 @@ CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int 
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Makes `steps` implicit steps of each option, M u' = u with the rows of M in a, b, c. The compiler vectorises the
+/* Takes `steps` implicit steps of each option, M u' = u with the rows of M in a, b, c. The compiler vectorises the
    Thomas algorithm over several options. Row j of option i lies at [i*n + j]. Each step eliminates the matrix anew, as
    if it had changed.
    Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M diagonally dominant, or nearly so, as there is no
@@ -287,7 +287,7 @@ CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit1, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps on vectors, with cpu_avx_rcp, which is faster than a division in single precision. 2*lanes
+/* Takes the same steps on vectors, with cpu_avx_rcp, which is faster than a division in single precision. 2*lanes
    options march at once, so that one half works while the recurrence of the other waits.
    Needs, Leaves, Returns, Error as cpu_avx_implicit1
    Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
@@ -298,7 +298,7 @@ CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const 
     CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit2, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
 }
 
-/* Makes the same steps with a time-independent matrix, which is factored once. Lanes are partitions of a grid, and
+/* Takes the same steps with a time-independent matrix, which is factored once. Lanes are partitions of a grid, and
    an option takes six numbers a row: two options at once stay in 32 KiB of first-level cache up to 682 rows (in double
    precision 341). Scans over the lanes join the partitions, without the scan steps that change less than rounding
    does.

@@ -137,8 +137,8 @@ TB_D int trid_p_batch_across(int flags, int n, int periodic)
     return n > 1 && flags & TRID_BATCH_TRANSPOSED && (periodic || flags & TRID_BATCH_FACTORED);
 }
 
-/* Opens a periodic system's ring. The system's last row and last column are left out of the factors: the n-1 rows
-   before are an ordinary system. The same factors solve the transposed system. Its x is multiplied by r last, and the
+/* Opens a periodic system's ring. The system's last row and last column are left out of the factors: the first n-1
+   rows are an ordinary system. The same factors solve the transposed system. Its x is multiplied by r last, and the
    ring holds x before this multiplication.
    Returns  c of row n-2, in the thread that holds it */
 template <class scope_type, class tb_real, int k>

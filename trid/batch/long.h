@@ -323,9 +323,9 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
     levels.reduced[3][at] = d;
 }
 
-/* Reduces chunks. Then a of each thread's last row couples to f, and c to z (in the chunk's last row to g). A thread's
-   other rows couple to its last unknown and to that of the thread before. With levels.before, the right-hand side is
-   the residual of that x. */
+/* Reduces chunks. Each thread's last row then couples through a to f, and through c to z (in the chunk's last row, to
+   g). A thread's other rows couple to its last unknown and to that of the thread before. With levels.before, the
+   right-hand side is the residual of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type = trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == trid_p_batch_how::checked))
