@@ -13,7 +13,7 @@
        (1 - dt A_1 / 2) (1 - dt A_2 / 2) u' = (1 + dt A_1 / 2) (1 + dt A_2 / 2) u,
    and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, with z = (1 + dt A_2 / 2) u, the equations
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
-   make a step that forms no differences. The next step begins with z' if adi2d_p_continues says so. */
+   take a step that forms no differences. The next step begins with z' if adi2d_p_continues says so. */
 TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int time_independent)
 {
     const fd_problem *problem = t->problem;

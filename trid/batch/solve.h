@@ -49,7 +49,7 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
         {lines, a, b, c, d, x, options, stream}, TRID_BATCH_SOLVE_FLAGS);
 }
 
-/* Solves as trid_batch_solve, and computes the residual of each system on chip, before x is stored.
+/* Solves as trid_batch_solve does, and computes the residual of each system on chip, before x is stored.
    Needs    as trid_batch_solve. Flags: TRID_BATCH_CHECKED_FLAGS
    Returns  as trid_batch_solve
    Shared   contiguous: at most 45 KiB a block; interleaved: at most 192 KiB a multiprocessor for rows, and at most 16
@@ -85,7 +85,7 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
         {lines, a, b, c, d, x, options, stream}, TRID_BATCH_CHECKED_FLAGS, TRID_BATCH_REFINED);
 }
 
-/* Solves as trid_batch_solve, with matrices made in registers by the function object `rows`: rows(system, row, &a, &b,
+/* Solves as trid_batch_solve does, with matrices made in registers by the function object `rows`: rows(system, row, &a, &b,
    &c) gives row `row` of the system with index `system`. The object can be copied to the device, and defines
 
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
