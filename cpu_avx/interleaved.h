@@ -61,10 +61,9 @@ CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int val
 /* Returns 1, a sound pivot, in the lanes from n on, and 0 in the lanes before them. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_beyond(int n)
 {
-    cpu_avx_vec one = cpu_avx_set(1);
-    cpu_avx_real lane[cpu_avx_lanes];
-    cpu_avx_store(lane, one);
-    return one - cpu_avx_load_part(lane, n);
+    static const cpu_avx_real step[32] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                          1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    return cpu_avx_load(step + 16 - n);
 }
 
 /* Eliminates a row: turns *c and *d of the row before into those of this row, x[j] + c x[j+1] = d. Returns the pivot's
@@ -271,15 +270,16 @@ CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cp
     *sound = good;
 }
 
-/* Solves a tile of `vectors` vectors (a literal). Their c and d stay in registers from row to row. */
-CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride, const cpu_avx_p_plan *plan,
-                                          const cpu_avx_p_batch *batch, const cpu_avx_p_tile *tile, cpu_avx_real *store,
-                                          cpu_avx_vec *sound)
+/* Solves a tile of `vectors` vectors. Their c and d stay in registers from row to row. With `fetched`, the arrays come
+   from memory, and later rows are prefetched. `vectors` and `fetched` are literals. */
+CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, int fetched, ptrdiff_t stride,
+                                          const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                          const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
     enum { lanes = cpu_avx_lanes, line = CPU_AVX_P_CACHE_LINE };
     const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, stride, plan, batch, tile, 0, store);
-    const int last = tile->valid - (vectors - 1) * lanes;
-    const int fetched = plan->fetched && !one && stride > 1 && stride <= CPU_AVX_P_CACHE_LINE;
+    const int last = tile->valid - (vectors - 1) * lanes, x_too = stride == 1 && rows.arrays.x != rows.arrays.d;
+    const ptrdiff_t ahead = stride == 1 ? CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE / lanes : 2;
     cpu_avx_vec c[4], d[4], good = *sound;
     CPU_AVX_P_UNROLL
     for (int v = 0; v < vectors; v++) {
@@ -288,9 +288,9 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, ptrdiff_t stride
     }
     for (long long j = 0; j < rows.plan.lines.n; j++) {
         const cpu_avx_p_row row = cpu_avx_p_row_at(one, &rows, j);
-        const ptrdiff_t soon = tile->offset + (ptrdiff_t)((j + 2) * plan->lines.step);
-        for (ptrdiff_t at = 0; fetched && j + 2 < rows.plan.lines.n && at < rows.width * stride; at += line)
-            cpu_avx_p_prefetch(&rows.arrays, soon + at, 0, 0, 0);
+        const ptrdiff_t soon = tile->offset + (ptrdiff_t)((j + ahead) * plan->lines.step);
+        for (ptrdiff_t at = 0; fetched && j + ahead < rows.plan.lines.n && at < rows.width * stride; at += line)
+            cpu_avx_p_prefetch(&rows.arrays, soon + at, 0, 0, x_too);
         CPU_AVX_P_UNROLL
         for (int v = 0; v < vectors; v++)
             cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &good);
@@ -322,7 +322,7 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve(long long n, const cpu_avx_real *f
     const cpu_avx_p_batch batch = {0, 0, 0, x, f, x, 0};
     const cpu_avx_p_tile tile = {0, 0, 0, 0, vectors * cpu_avx_lanes};
     cpu_avx_vec sound = cpu_avx_set(0);
-    cpu_avx_p_tile_of_few(1, vectors, 1, &plan, &batch, &tile, x, &sound);
+    cpu_avx_p_tile_of_few(1, vectors, 0, 1, &plan, &batch, &tile, x, &sound);
 }
 
 /* Solves `systems` interleaved systems, fewer than `lanes`, in the same way.
@@ -334,7 +334,7 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve_part(long long n, const cpu_avx_re
     const cpu_avx_p_batch batch = {0, 0, 0, x, f, x, 0};
     const cpu_avx_p_tile tile = {0, 0, 0, 0, systems};
     cpu_avx_vec sound = cpu_avx_set(0);
-    cpu_avx_p_tile_of_few(1, 1, 1, &plan, &batch, &tile, x, &sound);
+    cpu_avx_p_tile_of_few(1, 1, 0, 1, &plan, &batch, &tile, x, &sound);
 }
 
 /* Returns the first system with a bad pivot in a tile that has one. Eliminates the tile again, a vector at a time,
@@ -356,21 +356,30 @@ CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, c
     return tile->first;
 }
 
-/* Solves a tile of up to four vectors. */
+/* Solves a tile of up to four vectors. Rows are prefetched only where that is faster: if d is kept in the store, so that
+   x is not touched during elimination, or if a vector is a whole cache line; and if at most two vectors are loaded, or
+   one that is whole. More of them keep enough loads in flight. */
 CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                          const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {
+    enum { lanes = cpu_avx_lanes, line = CPU_AVX_P_CACHE_LINE };
     const ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
+    const int vectors = (tile->valid + lanes - 1) / lanes, pays = plan->apart || (lanes == line && vectors == 1);
+    const int fetched = plan->fetched && !one && pays && stride <= line;
     if (stride != 1) {
-        cpu_avx_p_tile_of_few(one, 1, stride, plan, batch, tile, store, sound);
-    } else if (tile->valid <= cpu_avx_lanes) {
-        cpu_avx_p_tile_of_few(one, 1, 1, plan, batch, tile, store, sound);
-    } else if (tile->valid <= 2 * cpu_avx_lanes) {
-        cpu_avx_p_tile_of_few(one, 2, 1, plan, batch, tile, store, sound);
-    } else if (tile->valid <= 3 * cpu_avx_lanes) {
-        cpu_avx_p_tile_of_few(one, 3, 1, plan, batch, tile, store, sound);
+        cpu_avx_p_tile_of_few(one, 1, fetched, stride, plan, batch, tile, store, sound);
+    } else if (vectors == 1 && fetched) {
+        cpu_avx_p_tile_of_few(one, 1, 1, 1, plan, batch, tile, store, sound);
+    } else if (vectors == 1) {
+        cpu_avx_p_tile_of_few(one, 1, 0, 1, plan, batch, tile, store, sound);
+    } else if (vectors == 2 && fetched) {
+        cpu_avx_p_tile_of_few(one, 2, 1, 1, plan, batch, tile, store, sound);
+    } else if (vectors == 2) {
+        cpu_avx_p_tile_of_few(one, 2, 0, 1, plan, batch, tile, store, sound);
+    } else if (vectors == 3) {
+        cpu_avx_p_tile_of_few(one, 3, 0, 1, plan, batch, tile, store, sound);
     } else {
-        cpu_avx_p_tile_of_few(one, 4, 1, plan, batch, tile, store, sound);
+        cpu_avx_p_tile_of_few(one, 4, 0, 1, plan, batch, tile, store, sound);
     }
 }
 

@@ -269,12 +269,12 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     /* In place, x overwrites the d that elimination read. Rows far apart compete for a few sets of the cache and have
        been evicted, so x is stored past the caches. Rows close together are still in the cache. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
+    const long long kept = (batch->f ? 1 : 2) * lines->n * size; /* bytes of d and any c */
     const int halved = lines->systems > narrow && lines->systems * size <= 256; /* `narrow` would halve the rows */
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) && !halved &&
-                  (batch->f ? 1 : 2) * lines->n * narrow * size <= CPU_AVX_P_APART_BYTES &&
+                  kept * narrow <= CPU_AVX_P_APART_BYTES &&
                   (lines->systems < narrow ? lines->systems : narrow) * size >= 128 &&
                   cpu_avx_p_streams(lines, batch, lines->step | (lines->groups > 1 ? lines->jump : 0));
-    plan.apart = plan.stream || lines->stride != 1;
     plan.width = lines->stride != 1 ? lanes : cpu_avx_p_width(lines->n, plan.stream, CPU_AVX_SIZE);
     if (threads > 1) /* tiles become narrower, down to `least`, until there are four for each thread */
         while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
@@ -289,6 +289,12 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)far_bytes;
     if (lines->stride == 1 && !plan.fetched && (batch->f || parts || is_small))
         plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
+    /* If the last vector of a row extends into the next row, d is kept in the store, too: in x, a masked load of d
+       would wait for the masked store of the next row's x. */
+    const long long padded = vectors * lanes, step = lines->step < 0 ? -lines->step : lines->step;
+    const int reaches = row == lines->systems && padded > step && vectors <= (plan.fetched ? 2 : 4) &&
+                        kept * padded <= CPU_AVX_P_APART_BYTES;
+    plan.apart = plan.stream || lines->stride != 1 || reaches;
     plan.per_group = (lines->systems - 1) / plan.width + 1;
     plan.tiles = plan.per_group * lines->groups;
     return plan;

@@ -65,16 +65,17 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
 }
 
 /* Returns whether cpu_avx_thomas solves a batch group by group, and sets *one to the lines of a group. It does if a
-   group can be cut and occupies all threads. Seven or more interleaved systems must also be so long that a tile's store
-   would otherwise come from memory. */
+   group can be cut and occupies all threads. Interleaved systems must also be so few that a row takes at most 16 bytes,
+   or so long that a tile's store would otherwise come from memory; then a row of up to six systems takes at most 24. */
 CPU_AVX_API int cpu_avx_p_group_by_group(const cpu_avx_lines *all, int threads, cpu_avx_lines *one)
 {
     *one = *all;
     one->groups = 1;
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(one, threads, CPU_AVX_SIZE);
-    const long long narrowest = 2 * 128 * all->n; /* bytes of the narrowest tile's store, c and d */
-    return all->groups > 1 && cut.count && (cut.per_lane || narrowest > CPU_AVX_P_APART_BYTES) &&
-           cpu_avx_p_worth(one, threads) == threads;
+    const int row = cut.per_lane * CPU_AVX_SIZE; /* 0 for seven or more interleaved systems */
+    const int is_long = 2 * 128 * all->n > CPU_AVX_P_APART_BYTES; /* c and d of the narrowest tile */
+    const int pays = row ? row <= (is_long ? 24 : 16) : is_long;
+    return all->groups > 1 && cut.count && pays && cpu_avx_p_worth(one, threads) == threads;
 }
 
 /* Returns how many bytes of work cpu_avx_thomas needs, 0 in the same cases, with the same promise for interleaved

@@ -483,6 +483,27 @@ static void F(test_cut_few)(void)
         }
 }
 
+/* Tests groups of interleaved systems whose rows are shorter than one or two vectors, so that masked vectors reach into
+   the next row: in cache, and in arrays that count as lying in memory (CPU_AVX_P_FAR_BYTES). */
+static void F(test_short_rows)(void)
+{
+    static const int systems[] = {3, 7, 13};
+    case_random random = {SEED + 16};
+    for (int i = 0; i < 3; i++)
+        for (int far_away = 0; far_away < 2; far_away++) {
+            const long long n = far_away ? 1000 : 37, row = systems[i], jump = row * n + i;
+            const long long groups = far_away ? CPU_AVX_P_FAR_BYTES / (n * row * (long long)sizeof(REAL)) + 1 : 5;
+            const cpu_avx_lines lines = {n, row, row, 1, groups, jump};
+            F(batch) s = F(new_batch)(&random, n, row * groups, 0);
+            for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+                if (cpu_left_out(isa)) continue;
+                F(check_lines)(isa, THOMAS, &lines, &s, (size_t)i, 1 + i % 2, 0, 0);
+                F(check_lines)(isa, IN_PLACE, &lines, &s, 0, 1, 0, 0);
+            }
+            free(s.a);
+        }
+}
+
 /* Tests groups of systems that can be cut, which are solved one group after another: contiguous systems, a few
    interleaved ones and more; some with one or two that fail. The work is then that of one group, unless a group is too
    small for the threads. */
@@ -490,10 +511,11 @@ static void F(test_cut_groups)(void)
 {
     const cpu_avx_lines groups[] = {{2100, 1, 3, 2100, 5, 3 * 2100 + 7},
                                     {2500, 1, 2, 2503, 4, 2 * 2503 + 64},
-                                    {8193, 5, 5, 1, 3, 5 * 8193 + 1},
+                                    {8193, 2, 2, 1, 3, 2 * 8193 + 1},
+                                    {65537, 3, 3, 1, 2, 3 * 65537 + 2},
                                     {65537, 7, 7, 1, 2, 7 * 65537 + 3}};
     case_random random = {SEED + 15};
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         for (int failing = 0; failing < 2; failing++) {
             cpu_avx_lines lines = groups[i], one = lines;
             const int systems = (int)(lines.systems * lines.groups), threads = 1 + (i + failing) % 3;
@@ -998,6 +1020,7 @@ static void F(test_all)(void)
     F(test_cut)();
     F(test_cut_rows)();
     F(test_cut_few)();
+    F(test_short_rows)();
     F(test_cut_groups)();
     F(test_weak_cut)();
     F(test_weak_half)();
