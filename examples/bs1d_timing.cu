@@ -6,7 +6,7 @@
    The problem: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200, in 50000 explicit or 2500
    implicit steps, 2048 and 16896 times. Times are medians of 9 runs after a warm-up. The answer is the mean of the two
    points beside the strike, and its error the distance from the exact solution of the discrete equations (computed in
-   113-bit arithmetic). GFlop/s count 6 operations a point and step for explicit rungs, even if a rung needs fewer, and
+   113-bit arithmetic). GFlop/s count 6 operations per point and step for explicit rungs, even if one needs fewer, and
    the operations of the paper's kernels for implicit rungs. The peak is that of a loop of fused multiply-adds in the
    same run. Without a GPU the host reference prices a few options. The program fails if a rung is less accurate than
    expected. A row is marked "!" if its median exceeds its least time by a tenth: something else was running. */

@@ -12,7 +12,7 @@
    the maturity is not T, value_at_strike and abs_error are left empty. The limit: a step reads and writes one array, at
    the speed of a device-to-device copy of 4 GiB in the same run. gbytes_per_s are these bytes over the measured time,
    and pct_of_limit their share of the copy's speed, whatever a rung moves in fact; a rung that makes two steps in a
-   sweep can pass 100. GFlop/s count the operations a point and step that the times and GFlop/s of the paper's table 2
+   sweep can pass 100. GFlop/s count the operations per point and step that the times and GFlop/s of the paper's table 2
    imply: 53 explicit, 108 (single) or 129 (double precision) implicit, whatever a rung needs in fact. Without a GPU the
    host reference prices 64^3 points, in 3 runs. The program fails if a rung is less accurate than expected. A row is
    marked "!" if its median exceeds its least time by a tenth: something else was running. */

@@ -21,7 +21,7 @@
    Each row gives medians of 7 runs (--runs) after a warm-up. Runs alternate with a loop of multiply-adds on the same
    instruction set and threads, and for table 4 with a copy of 256 MiB past the caches (with NEON through them).
    Percentages are medians of ratios of neighbouring runs, since the speed of a machine drifts. GFlop/s count 6
-   operations a point and step in explicit rungs, 20 (single) and 17 (double precision) in implicit rungs, as the
+   operations per point and step in explicit rungs, 20 (single) and 17 (double precision) in implicit rungs, as the
    paper's table 3 implies, and 53 and 125 in table 4, however many a rung needs. Bytes are those of two arrays a step
    in explicit rungs of table 4, of five in implicit rungs, of five in a batch of distinct systems, and of two in a
    batch with a single matrix. The value at the strike comes from an untimed march of one option over all steps. In

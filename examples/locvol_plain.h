@@ -35,7 +35,7 @@ static const locvol_set locvol_sets[3] = {
 
 static const double locvol_s0 = 0.03, locvol_t = 5, locvol_alpha = 0.2, locvol_nu = 0.6, locvol_beta = 0.5;
 
-/* The operations that the benchmark assumes for a point and step: a division counts one, exponentials none. */
+/* The operations that the benchmark assumes per point and step: a division counts one, exponentials none. */
 enum { LOCVOL_OPERATIONS = 44 };
 
 /* Makes a uniform axis with `at` as point number `index`. */
