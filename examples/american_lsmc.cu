@@ -17,10 +17,11 @@
        bridge        as whole, but paths are drawn on the way, backwards, while blocks wait; none is stored
 
    Every rung prices a batch of scenarios on the same Brownian paths; blockIdx.y runs over the scenarios. The program
-   prints each rung with batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are known, beside bs1d.h's
-   American march; the Greeks of a list of options by bumped scenarios in one batch. Times are medians of 9 runs after a
-   warm-up, and include drawing the paths. The program fails if rungs disagree or a price is off. Without a GPU it exits
-   with 3. In the emulator it checks the rungs on a few paths. docs/american_lsmc.md has the figures. */
+   prints each rung with batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are known, beside
+   bs1d.h's American march; the Greeks of a list of options by bumped scenarios in one batch. Times are medians of 9
+   runs after a warm-up, and include drawing the paths. The program fails if rungs disagree or a price is off.
+   Without a GPU it exits with 3. In the emulator it checks the rungs on a few paths. docs/american_lsmc.md has the
+   figures. */
 #include "bs1d.h"
 #include "cuda_check.h"
 
