@@ -4,7 +4,7 @@
 
        adi3d_basket [points along an axis [file for the slice, as CSV]]
 
-   The same file on a GPU and without one:
+   The same file compiles for a GPU and for a CPU:
        nvcc -std=c++17 -O3 -I. -o adi3d_basket examples/adi3d_basket.cu
        gcc -std=c11 -O3 -march=native -fopenmp -I. -x c -o adi3d_basket examples/adi3d_basket.cu -lm */
 #include "pde/adi3d.h"
@@ -56,7 +56,7 @@ FD_HD double basket_payoff(const basket_parameters *p, const double *at)
 
 #define FD_MODEL_MIXED 7
 #define FD_MODEL_STEADY 7      /* no term depends on time */
-#define FD_MODEL_INDEPENDENT 7 /* each axis is independent of the others: one matrix an axis */
+#define FD_MODEL_INDEPENDENT 7 /* each axis is independent of the others: one matrix for all its lines */
 #define FD_MODEL basket
 #include "pde/adi3d.h"
 

@@ -1,4 +1,4 @@
-/* first_kernel.cu - from a loop over rows to a warp a system at the speed of memory, in three kernels (docs/guide.md).
+/* first_kernel.cu - three kernels, from a loop over rows to a warp a system at the speed of memory (docs/guide.md).
    MIT licence, see LICENSE.
 
        cp trid.h transpose.h first_kernel.cu cuda_check.h somewhere && cd somewhere

@@ -1,4 +1,4 @@
-! columns.f90 - systems along an axis of Fortran's arrays, by cpu_avx.h: vertical mixing in an ocean with land.
+! columns.f90 - systems along an axis of Fortran arrays, by cpu_avx.h: vertical mixing in an ocean with land.
 ! MIT licence, see LICENSE.
 !
 ! In the kit's folder:
