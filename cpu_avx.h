@@ -26,7 +26,8 @@
        cpu_avx_status_string                        the text of a status
        cpu_avx_fence                                makes streamed stores visible to other threads
        cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     layouts of systems
-     vector (vector.h, where each comment gives the meaning in C), with instructions of the sets other than plain C
+     vector (vector.h, where each comment gives the meaning in C), with the number of
+     instructions in the sets other than plain C
        cpu_avx_vec (a type), cpu_avx_lanes          the vector, its lanes; cpu_avx_width(isa), those of a set chosen at
                                                     run time
        cpu_avx_set, _load, _store, _stream          1 instruction
@@ -244,8 +245,8 @@ enum {
 CPU_AVX_API const char *cpu_avx_status_string(int status)
 {
     return status == CPU_AVX_OK             ? "done"
-           : status > 0                     ? "system or option status - 1 met a pivot that is zero, not finite, or "
-                                              "without a normal reciprocal"
+           : status > 0                     ? "system or option with index status - 1 met a pivot that is zero, not "
+                                              "finite, or without a normal reciprocal"
            : status == CPU_AVX_BAD_ARGUMENT
                ? "bad argument: a null pointer, a negative count, a bad size or step, elements that coincide, x that "
                  "is the matrix, or threads < 1"

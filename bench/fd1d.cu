@@ -1,5 +1,5 @@
 /* fd1d.cu - pde/fd1d.h on a GPU, with the Black-Scholes equation as its model, beside bs1d_implicit4, which has that
-   equation built in: time of a batch, and of a point and step.
+   equation built in: time of a batch, and time per point and step.
    MIT licence, see LICENSE.
 
        fd1d [--csv FILE]

@@ -212,7 +212,7 @@ CPU_AVX_INLINE void cpu_avx_p_band_column(int reach, const cpu_avx_vec *column, 
 
 /* Takes a composed step in place, in one sweep, column after column of the band: 2*reach+1 rows are in flight, and one
    load of a value of u serves them all. A partition's contributions to its neighbours' rows cross lanes. Those to the
-   partition below are complete first and wait in `halo`; those to the partition above are complete last. */
+   previous partition are complete first and wait in `halo`; those to the next partition are complete last. */
 CPU_AVX_INLINE void cpu_avx_p_sweep(int reach, ptrdiff_t k, const cpu_avx_vec *band, cpu_avx_vec *u, cpu_avx_vec *halo)
 {
     const ptrdiff_t column = 2 * reach + 1;

@@ -128,14 +128,14 @@ CPU_AVX_CALL int cpu_avx_p_implicit2(const cpu_avx_p_options *m, int first, int 
 }
 
 /* A row of partitions: u; r, l and q of cpu_avx_factor; w, the weight of this row's y in the first x of its own
-   partition; p, the weight of the last y of the partition below in this row's y. */
+   partition; p, the weight of the previous partition's last y in this row's y. */
 typedef struct {
     cpu_avx_vec u, r, l, w, p, q;
 } cpu_avx_p_part_row;
 enum { cpu_avx_p_row_vectors = 6 };
 
 /* The numbers of the scans across lanes: the factors of the steps over 1, 2, 4 and 8 lanes, forward and backward, and
-   how many of these steps matter. link is the weight of the last y of the partition below in the first x. */
+   how many of these steps matter. link is the weight of the previous partition's last y in the first x. */
 typedef struct {
     cpu_avx_vec carry[4], back[4], link;
     int forward, backward;

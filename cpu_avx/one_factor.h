@@ -104,13 +104,13 @@ CPU_AVX_CALL void cpu_avx_p_from_partitions(int n, int k, const cpu_avx_vec *fro
     for (int j = 0; j < rest; j++) to[full * k + j] = from[j * step][full];
 }
 
-/* Returns the neighbour of each partition's first row: the last row of the partition below, or 0 if there is none. */
+/* Returns the neighbour of each partition's first row: the previous partition's last row, or 0 if there is none. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_below(cpu_avx_vec last)
 {
     return cpu_avx_up(cpu_avx_set(0), last, 1);
 }
 
-/* Returns the neighbour of each partition's last row: the first row of the partition above, or 0 if there is none. */
+/* Returns the neighbour of each partition's last row: the next partition's first row, or 0 if there is none. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_above(cpu_avx_vec first)
 {
     return cpu_avx_down(first, cpu_avx_set(0), 1);

@@ -4,8 +4,8 @@
 
        nvcc -arch=native -I.. -o adi2d_heston adi2d_heston.cu && ./adi2d_heston [sets]
 
-   Prints the first call's price, and the time of all calls with transfers: of 1000 sets in the second of two runs, or
-   of `sets` in one run without a warm-up. Exits with 0 if the price is right. */
+   Prints the first call's price, and the time of all calls with transfers: of 1000 sets after a warm-up, or of `sets`
+   without one. Exits with 0 if the price is right. */
 #include "heston_model.h"
 #include "cuda_check.h"
 
@@ -24,7 +24,7 @@ struct calls {
     std::vector<fd_status> status;
 };
 
-/* Returns a set's value, one of ten from `from` to `to`; `each` successive sets share one. */
+/* Returns a set's value of a parameter: one of ten from `from` to `to`. It changes after every `each` sets. */
 static double one_of(int set, int each, double from, double to)
 {
     return from + (to - from) * (set / each % 10) / 9;

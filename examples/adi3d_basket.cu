@@ -4,7 +4,7 @@
 
        adi3d_basket [points along an axis [file for the slice, as CSV]]
 
-   The same file on a GPU and without one:
+   The same file compiles for a GPU and for a CPU:
        nvcc -std=c++17 -O3 -I. -o adi3d_basket examples/adi3d_basket.cu
        gcc -std=c11 -O3 -march=native -fopenmp -I. -x c -o adi3d_basket examples/adi3d_basket.cu -lm */
 #include "pde/adi3d.h"
@@ -56,7 +56,7 @@ FD_HD double basket_payoff(const basket_parameters *p, const double *at)
 
 #define FD_MODEL_MIXED 7
 #define FD_MODEL_STEADY 7      /* no term depends on time */
-#define FD_MODEL_INDEPENDENT 7 /* each axis is independent of the others: one matrix an axis */
+#define FD_MODEL_INDEPENDENT 7 /* each axis is independent of the others: one matrix for all its lines */
 #define FD_MODEL basket
 #include "pde/adi3d.h"
 
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         void *memory = adi3d_allocate(bytes); /* null if there is too little memory */
         int what = memory || !bytes ? basket_solve_f64(&batch, &parameters, memory, bytes) : FD_NO_ROOM;
         adi3d_free(memory);
-        if (!what) what = status.what; /* the call was good; is the problem solved? */
+        if (!what) what = status.what; /* the function returned no error; was the problem solved? */
         if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
         printf("%s put: %.6f, delta %.6f %.6f %.6f, gamma of the first two %.6f\n",
                problem.exercise ? "American" : "European", values.value, values.first[0], values.first[1],

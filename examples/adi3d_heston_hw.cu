@@ -1,13 +1,13 @@
-/* adi3d_heston_hw.cu - a call under Heston's variance and a stochastic short rate (Hull and White's, here Vasicek's).
-   Its price is known because the rate is uncorrelated with price and variance. With price x, variance y and rate z the
-   equation is
+/* adi3d_heston_hw.cu - a call under Heston's variance and a stochastic short rate: Vasicek's, which is Hull and
+   White's with a constant level. The call's price is known because the rate is uncorrelated with price and variance.
+   With price x, variance y and rate z the equation is
        V_t + z x V_x + kappa (mean - y) V_y + speed (level - z) V_z + y x^2 / 2 V_xx + sigma^2 y / 2 V_yy
            + spread^2 / 2 V_zz + rho sigma y x V_xy = z V.
    MIT licence, see LICENSE.
 
        adi3d_heston_hw [points along x]
 
-   The same file on a GPU and without one:
+   The same file compiles for a GPU and for a CPU:
        nvcc -std=c++17 -O3 -I. -o adi3d_heston_hw examples/adi3d_heston_hw.cu
        gcc -std=c11 -O3 -march=native -fopenmp -I. -x c -o adi3d_heston_hw examples/adi3d_heston_hw.cu -lm */
 #include "pde/adi3d.h"
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 96;
 #ifdef SIMT_EMULATOR
-    if (argc < 2) n = 12, puts("under the emulator, which is slow: 12 points of the price instead of 96");
+    if (argc < 2) n = 12, puts("under the emulator, which is slow: 12 points along x instead of 96");
 #endif
     const double strike = 100, variance = 0.04, rate = 0.03, known = 9.6614579601; /* tests/model/heston_hw.py */
     const heston_hw_parameters parameters = {strike, 2, 0.04, 0.3, -0.6, 1, 0.05, 0.02};
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     fd_status status;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = around, problem.axis[2] = rates;
-    problem.face[1][0] = FD_DEGENERATE; /* without variance the equation itself holds, elsewhere FD_LINEAR */
+    problem.face[1][0] = FD_DEGENERATE; /* the equation itself holds where the variance is 0; FD_LINEAR elsewhere */
     problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER, problem.spot = spot;
     problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = strike;
     fd_batch batch;
@@ -91,11 +91,11 @@ int main(int argc, char **argv)
     void *memory = adi3d_allocate(bytes);
     int what = memory || !bytes ? heston_hw_solve_f64(&batch, &parameters, memory, bytes) : FD_NO_ROOM;
     adi3d_free(memory);
-    if (!what) what = status.what; /* the call was good; is the problem solved? */
+    if (!what) what = status.what; /* the function returned no error; was the problem solved? */
     if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
     const double error = values.value / known - 1;
     printf("call %.6f, known %.6f, relative error %.1e\n", values.value, known, error);
-    printf("by price %.6f, by variance %.6f, by rate %.6f, by price and rate %.6f\n", values.first[0], values.first[1],
-           values.first[2], values.mixed[1]);
+    printf("derivatives with respect to price %.6f, variance %.6f, rate %.6f, price and rate %.6f\n", values.first[0],
+           values.first[1], values.first[2], values.mixed[1]);
     return n >= 64 && !(fabs(error) < 1e-3);
 }

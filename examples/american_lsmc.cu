@@ -1,26 +1,26 @@
-/* american_lsmc.cu - American options by least-squares Monte Carlo, and the ladder from launches to one kernel.
+/* american_lsmc.cu - American options by least-squares Monte Carlo, from three kernels a date to one a run.
    MIT licence, see LICENSE.
 
        american_lsmc [--csv [FILE]]       --csv FILE also writes the rows to FILE as CSV; --csv alone prints only CSV
 
    The method (Longstaff and Schwartz 2001; american_lsmc_host.c has it in plain C): backwards from maturity, at each
    date, regress the later cash flow of each path on a polynomial in x = S/K - 1 over the paths in the money, and
-   exercise where that pays more than the polynomial predicts for waiting. A date takes little work and needs the date
-   after it, so its cost is the time in which all paths add to the sums and learn the result:
+   exercise where that pays more than the polynomial predicts for waiting. A date takes little work, but needs the
+   result of the date after it. So its cost is the time from the paths to the sums and back to the paths. The rungs:
 
-       three         three kernels a date: sums by block; their sums, and the polynomial; exercise
+       three         three kernels a date: sums by block; their totals and the polynomial; exercise
        two_atomic    two kernels: blocks add to the sums by atomics; each block computes the polynomial and exercises
        two           two kernels: sums by block; each block adds them up, computes the polynomial and exercises
        one           one kernel: exercise on a date, and the sums of the date before it
        graph_two, graph_one    the same kernels from a CUDA graph
        whole         one cooperative kernel for a run, with a barrier of a scenario's blocks on each date
-       bridge        as whole, and paths are drawn on the way, backwards, while the blocks wait; none is stored
+       bridge        as whole, but paths are drawn on the way, backwards, while blocks wait; none is stored
 
-   Every rung prices a batch of scenarios on the same Brownian paths; the second dimension of the launch counts the
-   scenarios. The rows are: each rung with batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are
-   known, beside bs1d.h's American march; the Greeks of a list of options by bumped scenarios in one batch. Times are
-   medians of 9 runs after a warm-up, and include drawing the paths. The program fails if rungs disagree or a price is
-   off. Without a GPU it exits with 3. In the emulator it checks the rungs on a few paths. docs/american_lsmc.md has the
+   Every rung prices a batch of scenarios on the same Brownian paths; blockIdx.y runs over the scenarios. The program
+   prints each rung with batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are known, beside
+   bs1d.h's American march; the Greeks of a list of options by bumped scenarios in one batch. Times are medians of 9
+   runs after a warm-up, and include drawing the paths. The program fails if rungs disagree or a price is off.
+   Without a GPU it exits with 3. In the emulator it checks the rungs on a few paths. docs/american_lsmc.md has the
    figures. */
 #include "bs1d.h"
 #include "cuda_check.h"
@@ -39,7 +39,7 @@ enum {
     WARPS = THREADS / LANES,
     MAX_DEGREE = 4,
     COEFFICIENTS = MAX_DEGREE + 1,
-    SUMS = 16,         /* most sums a date, rounded up to a power of two */
+    SUMS = 16,         /* the most sums of a date, rounded up to a power of two */
     COUNTER_PITCH = 32 /* words between two counters, so that each has a cache line of its own */
 };
 
@@ -61,14 +61,14 @@ struct Model {
 /* A run: its size and its arrays, all in device memory. Dates are 1 .. dates, and 0 is today. */
 struct Run {
     int paths, dates, scenarios, blocks; /* blocks of a scenario */
-    int least;       /* in-the-money paths that a regression needs; with fewer nothing is exercised on that date */
+    int least;       /* in-the-money paths that a regression needs; with fewer, nothing is exercised on that date */
     int given;       /* the paths are already in w; bridge still draws its own */
     int processors;  /* multiprocessors of the GPU */
-    int first, held; /* cooperative kernels: first scenario of this launch; paths a thread in shared memory */
+    int first, held; /* cooperative kernels: first scenario of this launch; a thread's paths in shared memory */
     uint64_t seed;
     const Model *model; /* of each scenario */
     double *w;          /* [dates][paths] Brownian paths, in units of the root of the time between two dates */
-    double *cash;       /* [scenarios][paths] cash flow of the path, in strikes, as of the last date done */
+    double *cash;       /* [scenarios][paths] cash flow of the path, in units of the strike, as of the last date done */
     double *partial;    /* [2][scenarios][SUMS][blocks] sums of each block; even and odd dates alternate */
     double *sums;       /* [dates][scenarios][SUMS] sums by atomics */
     double *fitted;     /* [scenarios][dates][COEFFICIENTS] the polynomials; INFINITY where nothing is exercised */
@@ -98,7 +98,7 @@ TB_HD double uniform(uint32_t high, uint32_t low)
     return ((double)(((uint64_t)high << 32 | low) >> 12) + 0.5) * (1.0 / 4503599627370496.0);
 }
 
-/* Computes sine and cosine of an angle in turns. */
+/* Computes the sine and cosine of an angle in turns. */
 TB_HD void turn(double turns, double *sine, double *cosine)
 {
 #ifdef __CUDA_ARCH__
@@ -109,8 +109,8 @@ TB_HD void turn(double turns, double *sine, double *cosine)
 #endif
 }
 
-/* Computes the normals of a path on an even date, 2 pair, and on the next, by Box and Muller. They depend on the seed,
-   the pass (0 decides, 1 values), the path and the date, and on nothing else, not even the shape of the launch. */
+/* Computes the normals of a path on an even date, 2 pair, and on the next (Box-Muller). They depend on the seed, the
+   pass (0, or 1 for the second), the path and the date, and on nothing else, not even the shape of the launch. */
 TB_HD void draw(uint64_t seed, int pass, int path, int pair, double *even, double *odd)
 {
     uint32_t word[4] = {(uint32_t)path, (uint32_t)pair, (uint32_t)pass, 0};
@@ -123,7 +123,7 @@ TB_HD void draw(uint64_t seed, int pass, int path, int pair, double *even, doubl
 
 /* A Brownian path, drawn backwards: each date given the date after it, as a Brownian bridge to 0 today. */
 struct Path {
-    double w, spare; /* the normal of the date before this one, if this one is odd */
+    double w, spare; /* spare: the normal of the date before this one, if this one is odd */
 };
 
 /* Moves the path to a date; called for dates, dates-1, .., 1 in this order. */
@@ -152,8 +152,8 @@ TB_HD double at_maturity(const Model &m, double x)
     return gain < 0 ? 0 : gain;
 }
 
-/* How many sums a regression of degree D needs, of x^0 .. x^2D and x^0 y .. x^D y; and the power of two that holds
-   them. */
+/* The number of sums in a regression of degree D, those of x^0 .. x^2D and x^0 y .. x^D y; and this number rounded up
+   to a power of two. */
 template <int D>
 struct Shape {
     enum { needed = 3 * D + 2, padded = needed <= 8 ? 8 : 16 };
@@ -177,7 +177,7 @@ static __device__ __forceinline__ void add(const Model &m, int date, double x, d
     }
 }
 
-/* Returns a path's cash flow as of this date, given the one of the next date; exercises if this pays more than
+/* Returns a path's cash flow as of this date, given that of the next date; exercises if this pays more than
    waiting. */
 template <int D>
 static __device__ __forceinline__ double decide(const Model &m, const double *c, double x, double cash)
@@ -198,8 +198,8 @@ TB_HD void trade(bool wanted, T &a, T &b)
 }
 
 /* Computes the polynomial from the sums over the paths in the money: scales the normal equations to a diagonal of ones,
-   and eliminates with the largest pivot on the diagonal. A pivot below 1e-12 belongs to a power that the paths cannot
-   tell from the others; it gets 0. Loops unroll, so that the matrix stays in registers. */
+   and takes the largest remaining diagonal element as each pivot. A pivot below 1e-12 belongs to a power that the paths
+   cannot tell from the others; that power's coefficient is 0. Loops unroll, so that the matrix stays in registers. */
 template <int D>
 TB_HD void fit(const double *sum, int least, double *c)
 {
@@ -260,8 +260,8 @@ struct Scratch {
     double warp[WARPS][SUMS], sum[SUMS], c[COEFFICIENTS];
 };
 
-/* Returns the sum over the warp of v[i], i = lane / (32/N). Each exchange gives away the half of the values that the
-   other lane continues with: N + log2(32/N) - 1 exchanges, not 5 N. N is a power of two. */
+/* Returns the sum over the warp of v[i], i = lane / (32/N). At each step a lane gives away the half of its values
+   that the other lane continues with: N + log2(32/N) - 1 exchanges, not 5 N. N is a power of two. */
 template <int N, int MASK = LANES / 2>
 static __device__ __forceinline__ double warp_sum(const double (&v)[N])
 {
@@ -278,7 +278,7 @@ static __device__ __forceinline__ double warp_sum(const double (&v)[N])
     }
 }
 
-/* Returns the sum of v[i] over the block to each thread i < N; 0 to the others. */
+/* Returns the sum of v[i] over the block in thread i < N, 0 in the others. */
 template <int N>
 static __device__ __forceinline__ double block_sum(double (&v)[N], Scratch *scratch)
 {
@@ -305,9 +305,9 @@ static __device__ __forceinline__ void publish(const Run &r, int scenario, int d
     if (threadIdx.x < Shape<D>::needed) partial_of(r, scenario, date)[threadIdx.x * r.blocks + blockIdx.x] = sum;
 }
 
-/* Adds up the sums of all blocks in scratch->sum; each warp takes some of the sums. Loads bypass the first-level cache,
-   which does not see the writes of other blocks during a kernel. The order is fixed, so that every block has the same
-   numbers. */
+/* Adds up the sums of all blocks into scratch->sum; each warp takes some of the sums. Loads bypass the first-level
+   cache, which does not see the writes of other blocks during a kernel. The order is fixed, so that every block has the
+   same numbers. */
 static __device__ __forceinline__ void gather(const Run &r, int scenario, int date, int sums, Scratch *scratch)
 {
     const double *partial = partial_of(r, scenario, date);
@@ -324,7 +324,7 @@ static __device__ __forceinline__ void gather(const Run &r, int scenario, int da
 /* What the previous kernel left for this one: the sums of each block, those of all blocks, or the polynomial. */
 enum Source { PARTIAL, SUMMED, FITTED };
 
-/* Puts the polynomial of a date into scratch->c; the first block also stores one that it computed. */
+/* Puts the polynomial of a date into scratch->c; if it is computed here, the first block also stores it. */
 template <int D, int SOURCE>
 static __device__ __forceinline__ void policy(const Run &r, int scenario, int date, Scratch *scratch)
 {
@@ -355,7 +355,7 @@ static __device__ __forceinline__ void conclude(const Run &r, int scenario, cons
 
 /* ---- the kernels of a run ---------------------------------------------------------------------------------------- */
 
-/* A thread takes the paths THREADS * blocks apart. */
+/* Loops over a thread's paths, which are THREADS * blocks apart. */
 #define EACH_PATH(p, r)                                                                                                \
     int p = (int)(blockIdx.x * THREADS + threadIdx.x);                                                                 \
     p < (r).paths;                                                                                                     \
@@ -390,8 +390,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) mature(Run r)
     for (EACH_PATH(p, r)) cash[p] = at_maturity(m, position_of(r, m, r.dates, p));
 }
 
-/* three, two_atomic and two: the first kernel of a date; one: the sums of the last date before maturity. On date 0 the
-   sums give the mean. */
+/* three, two_atomic and two: the first kernel of a date; one: the sums of the last date before maturity. */
 template <int D, int TO>
 TRID_KERNEL void __launch_bounds__(THREADS) moments(Run r, int date)
 {
@@ -410,7 +409,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) moments(Run r, int date)
     }
 }
 
-/* three, second kernel: a block a scenario */
+/* three, second kernel: one scenario per block */
 template <int D>
 TRID_KERNEL void __launch_bounds__(THREADS) regress(Run r, int date)
 {
@@ -447,7 +446,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) step(Run r, int date)
     publish<D>(r, scenario, date - 1, sum, &scratch);
 }
 
-/* The result: a block a scenario. */
+/* The result: one scenario per block. */
 template <int SOURCE>
 TRID_KERNEL void __launch_bounds__(THREADS) finish(Run r)
 {
@@ -458,7 +457,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) finish(Run r)
 }
 
 /* The second pass: exercise by the polynomials, on fresh paths, drawn on the way. No strategy earns more than the
-   option is worth, so the mean is a lower bound. finish comes after it. */
+   option is worth, so the mean is a lower bound. The kernel finish follows. */
 template <int D>
 TRID_KERNEL void __launch_bounds__(THREADS) second_pass(Run r)
 {
@@ -503,7 +502,7 @@ static __device__ __forceinline__ void await(const unsigned *counter, unsigned a
     __syncthreads();
 }
 
-/* Returns the position of a path on a date, as x; moves a drawn path there. */
+/* Returns x of a path on a date; first moves a drawn path there. */
 template <bool STORED>
 static __device__ __forceinline__ double locate(const Run &r, const Model &m, int date, int p, double *w, double *spare)
 {
@@ -590,7 +589,7 @@ static Model model_of(const Option &o, int dates)
     return m;
 }
 
-/* Makes a run of these options, all with the same number of dates and the same paths, and its arrays. */
+/* Makes a run and its arrays. All options have the same number of dates and the same paths. */
 static Run create(const Option *option, int scenarios, int paths, int dates, int least, uint64_t seed)
 {
     Run r = {};
@@ -653,7 +652,7 @@ static cudaError_t launch_together(void (*kernel)(Run), dim3 grid, int bytes, cu
 #endif
 }
 
-/* Dynamic shared memory of each of two blocks on a multiprocessor. The rest is for Scratch and for the system. */
+/* Returns the dynamic shared memory of a block if a multiprocessor holds two. The rest is for Scratch and for CUDA. */
 static int dynamic_bytes(void)
 {
     int all = 228 * 1024;
@@ -668,7 +667,7 @@ static int divide_up(int n, int by)
     return (n + by - 1) / by;
 }
 
-/* Launches a cooperative rung. Scenarios share the GPU evenly. If they are not all resident at a time, several launches
+/* Launches a cooperative rung. Scenarios share the GPU evenly. If they are not all resident at once, several launches
    follow one another. Returns 0, and launches nothing, if bridge cannot hold that many paths. */
 template <int D, bool STORED>
 static int run_whole(Run r, cudaStream_t stream)
@@ -735,7 +734,7 @@ static int run(Rung rung, int degree, const Run &r, cudaStream_t stream)
                          : run_of_degree<4>(rung, r, stream);
 }
 
-/* After a run: prices the same options by the second pass, to r.result. */
+/* After a run: prices the same options by the second pass, into r.result. */
 static void run_second(int degree, const Run &r, cudaStream_t stream)
 {
     const dim3 grid((unsigned)r.blocks, (unsigned)r.scenarios), column(1, (unsigned)r.scenarios);
@@ -769,8 +768,8 @@ enum {
     KNOWN_DEGREE = 3
 };
 
-/* Puts on K = 40, r = 0.06: the price with exercise on 50 dates a year, by quadrature from date to date, and the price
-   with exercise at any time, extrapolated from 50, 100, .., 800 dates a year. */
+/* Puts with strike 40 and rate 0.06: the price with exercise on 50 dates a year, by quadrature from date to date, and
+   the price with exercise at any time, extrapolated from 50, 100, .., 800 dates a year. */
 static const struct {
     Option option;
     double bermudan, american;
@@ -794,7 +793,7 @@ static void off(double got, double want, double within, const char *what)
     outside(got, want - within, want + within, what);
 }
 
-/* Makes the scenarios of a batch: spots a little apart; the first is the option itself. */
+/* Makes the scenarios of a batch: the first known put, then the same put with spots a little apart. */
 static void spread(Option *option, int scenarios)
 {
     for (int i = 0; i < scenarios; i++) {
@@ -807,14 +806,14 @@ static void spread(Option *option, int scenarios)
 
 static const char *const rung_name[RUNGS] = {"three", "two_atomic", "two", "one", "whole", "bridge"};
 
-/* Tries every rung on a few paths: all must agree. A graph's kernels are those of two and one. */
+/* Tries every rung but the graphs, which need a GPU, on a few paths: all must agree. */
 static int small_check(void)
 {
     enum { SCENARIOS = 3, PATHS = 1000, DATES = 8, DEGREE = 3 };
     Option option[SCENARIOS];
     Result first[SCENARIOS] = {}, result[SCENARIOS];
     spread(option, SCENARIOS);
-    printf("emulated, so no times; and no graphs, and cooperative kernels of one block only: they need a GPU\n");
+    printf("emulated: no times, no graphs, and a cooperative kernel has one block; the rest needs a GPU\n");
     for (int rung = 0; rung < RUNGS; rung++) {
         Run r = create(option, SCENARIOS, PATHS, DATES, DEGREE + 2, SEED);
         if (!run((Rung)rung, DEGREE, r, 0)) bad++;
@@ -847,7 +846,8 @@ int main(void)
 
 /* ---- output ------------------------------------------------------------------------------------------------------ */
 
-/* A row. Its CSV leaves out fields that are NAN, and a degree, paths or dates of 0. part: ladder, known or greeks. */
+/* A row of the output. A CSV field is empty if the value is NAN, or if it is a degree, paths or dates of 0.
+   part: ladder, known or greeks. */
 struct Row {
     const char *part, *method, *stream;
     int scenarios, degree;
@@ -977,7 +977,7 @@ static cudaGraphExec_t graph_of(Rung rung, int degree, const Run &r, cudaStream_
 
 /* ---- the three parts --------------------------------------------------------------------------------------------- */
 
-/* Times every rung with batches of 1, 2, 4, .., and one option in the default stream. */
+/* Times every rung with batches of 1, 2, 4, ..; with one option also in the default stream. */
 static void ladder(cudaStream_t user)
 {
     static const struct {
@@ -1060,7 +1060,7 @@ static void march(const Option *option, int count, cudaStream_t stream, bs1d_res
             fprintf(stderr, "bs1d: %s\n", bs1d_status_string((int)result[i].status)), exit(1);
 }
 
-/* Prices the four puts by few and by many paths, by the second pass, and by finite differences. */
+/* Prices the four puts with few and with many paths, by the second pass, and by finite differences. */
 static void four_puts(cudaStream_t stream)
 {
     static const int path_counts[] = {LADDER_PATHS, KNOWN_PATHS};
@@ -1078,7 +1078,7 @@ static void four_puts(cudaStream_t stream)
                 time_of(stream, &row.median, &row.least, [&] { return run(WHOLE, degree, r, stream); });
                 results(r, &row.result);
                 print_row(row);
-                /* A basis of degree 2 costs slightly more than 0.3 %, one of higher degree less than 0.3 %. */
+                /* With degree 2 the price is low by slightly more than 0.3 %, with a higher degree by less. */
                 const double low = (degree == 2 ? 0.995 : 0.997) * it.bermudan;
                 const double chance = paths == KNOWN_PATHS && degree == KNOWN_DEGREE ? 0 : 3 * row.result.error;
                 outside(row.result.price, low - chance, it.bermudan + 3 * row.result.error, "whole");

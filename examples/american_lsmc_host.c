@@ -3,9 +3,9 @@
 
    Paths of the Black-Scholes model are drawn from counters, so each number depends only on the seed, the pass, the path
    and the date. Backwards from maturity, at each date, the later cash flow of each path is regressed on a polynomial in
-   x = S/K - 1 over the paths in the money. Where exercise pays more than the polynomial predicts for waiting, it
-   replaces the cash flow (Longstaff and Schwartz 2001). The program prices the paper's example of eight paths, and four
-   puts whose values are known. It fails if a price is off. docs/american_lsmc.md explains the method. */
+   x = S/K - 1 over the paths in the money. Where exercise pays more than the polynomial predicts for waiting, the
+   payoff replaces the cash flow (Longstaff and Schwartz 2001). The program prices the paper's example of eight paths,
+   and four puts whose values are known. It fails if a price is off. docs/american_lsmc.md explains the method. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static double host_uniform(uint32_t high, uint32_t low)
     return ((double)(((uint64_t)high << 32 | low) >> 12) + 0.5) * 0x1p-52;
 }
 
-/* Returns the normal of a path and date, by Box and Muller: an even date and the next share a pair. */
+/* Returns the normal variate of a path and date, by Box and Muller: an even date and the next share a pair. */
 static double host_normal(uint64_t seed, uint32_t pass, uint32_t path, uint32_t date)
 {
     uint32_t counter[4] = {path, date / 2, pass, 0}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, word[4];
@@ -57,9 +57,9 @@ static double host_normal(uint64_t seed, uint32_t pass, uint32_t path, uint32_t 
     return date % 2 ? radius * sin(angle) : radius * cos(angle);
 }
 
-/* Draws Brownian paths on the dates 1 .. dates, in units of the root of the time between two dates, to
-   w[(date-1) * paths + path]. They are drawn backwards, each date given the next one (a Brownian bridge to 0), so a
-   kernel that marches backwards can draw them on the way and store none. pass is 0 for the paths that decide, 1 for
+/* Draws Brownian paths on the dates 1 .. dates; w[(date-1) * paths + path] receives them in units of the root of the
+   time between two dates. They are drawn backwards, each date given the next one (a Brownian bridge to 0), so a kernel
+   that marches backwards can draw them on the way and store none. pass is 0 for the paths of the regressions, 1 for
    those of the second pass. */
 static void host_paths(uint64_t seed, uint32_t pass, int paths, int dates, double *w)
 {
@@ -99,8 +99,8 @@ static void host_swap(double *p, double *q)
 
 /* Computes the coefficients c[0 .. degree] of the least-squares polynomial from sums over n points: moment[k] = sum x^k
    for k up to 2*degree, right[k] = sum x^k y. Scales the normal equations to a diagonal of ones, and eliminates with
-   the largest pivot on the diagonal. A pivot below 1e-12 belongs to a power that the points cannot tell from the
-   others; it gets 0. */
+   the largest pivot on the diagonal. A pivot below 1e-12 belongs to a power that the points cannot distinguish from
+   the others; that power gets a coefficient of 0. */
 static void host_fit(int degree, const double *moment, const double *right, double *c)
 {
     double a[HOST_MAX_COEFFICIENTS][HOST_MAX_COEFFICIENTS], b[HOST_MAX_COEFFICIENTS], scale[HOST_MAX_COEFFICIENTS];
@@ -135,7 +135,7 @@ static void host_fit(int degree, const double *moment, const double *right, doub
     }
 }
 
-/* Returns the value of waiting by the polynomial, in units of the strike. */
+/* Returns the value of waiting that the polynomial predicts, in units of the strike. */
 static double host_continuation(int degree, const double *c, double x)
 {
     double value = c[degree];
@@ -143,7 +143,8 @@ static double host_continuation(int degree, const double *c, double x)
     return value;
 }
 
-/* Returns the mean of cash flows in units of the strike, and its standard error, as money. */
+/* Returns the price and its standard error from the sums of the cash flows, and of their squares, over the paths; the
+   cash flows are in units of the strike. */
 static host_result host_finish(const host_option *o, int paths, double sum, double squares)
 {
     double mean = sum / paths, variance = fmax(squares / paths - mean * mean, 0);
@@ -151,10 +152,11 @@ static host_result host_finish(const host_option *o, int paths, double sum, doub
     return result;
 }
 
-/* Returns the price by least-squares Monte Carlo on the given paths. Today is not an exercise date, so a caller takes
-   the payoff of immediate exercise if that is more. With fewer than `least` paths in the money nothing is exercised:
-   with fewer than degree + 2 the polynomial would know the future of each path.
-   c     degree + 1 coefficients for each date but the last, from c[(date-1) * (degree+1)]; INFINITY for no exercise
+/* Returns the price by least-squares Monte Carlo on the given paths. Today is not an exercise date; the caller compares
+   the price with the payoff of immediate exercise. Nothing is exercised on a date with fewer than `least` paths in the
+   money. Pass degree + 2 or more: with fewer paths the polynomial would know the future of each.
+   c     degree + 1 coefficients for each date but the last, from c[(date-1) * (degree+1)]; the first is INFINITY if
+         nothing is exercised on the date
    cash  one for each path */
 static host_result host_price(const host_option *o, int paths, int dates, int degree, int least, const double *w,
                               double *c, double *cash)
@@ -192,8 +194,8 @@ static host_result host_price(const host_option *o, int paths, int dates, int de
     return host_finish(o, paths, sum, squares);
 }
 
-/* Returns the price by the second pass: exercise by the coefficients, on fresh paths. No strategy earns more than the
-   option is worth, so the mean is a lower bound. */
+/* Returns the price of the second pass, which exercises by the coefficients on fresh paths. No strategy earns more than
+   the option is worth, so the mean is a lower bound. */
 static host_result host_lower(const host_option *o, int paths, int dates, int degree, const double *w, const double *c)
 {
     double discount = exp(-o->rate * o->maturity / dates), sum = 0, squares = 0;
@@ -227,7 +229,7 @@ int main(void)
     for (int i = 0; i < FEW_DATES * FEW_PATHS; i++)
         small[i] = log(s[i / FEW_PATHS][i % FEW_PATHS]) - (0.06 - 0.5) * (i / FEW_PATHS + 1);
     host_result american = host_price(&example, FEW_PATHS, FEW_DATES, 2, 4, small, fitted, cash);
-    /* No date has that many paths in the money, so nothing is exercised before maturity. */
+    /* No date has FEW_PATHS + 1 paths in the money, so nothing is exercised before maturity. */
     host_result european = host_price(&example, FEW_PATHS, FEW_DATES, 2, FEW_PATHS + 1, small, fitted, cash);
     printf("eight paths: American %.12f, European %.12f\n\n", american.price, european.price);
     int bad = !(fabs(american.price - 0.114434330045) < 1e-12) + !(fabs(european.price - 0.056380739270) < 1e-12);

@@ -3,11 +3,11 @@
 
        batch [n [systems]]         n <= 256 rows a system, default 256 and 524288
 
-   Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays. The
-   limit is measured in the same run: the bytes that a device-to-device copy of 4 GiB reads and writes per second. (A
-   copy writes half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass
-   100 %.)
-   Without a GPU the host's hybrid solves the batch, by default a smaller one. Exits with 1 if a residual is too
+   Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays.
+   Their bytes per second are compared with those that a device-to-device copy of 4 GiB reads and writes in the same
+   run. A copy writes half of its bytes and a solve a fifth. Reading is a little faster than writing, so a solve can
+   exceed 100 %.
+   Without a GPU the host's hybrid solves the batch, by default of 2048 systems. Exits with 1 if a residual is too
    large. */
 #include "transpose.h"
 #include "trid.h"

@@ -2,7 +2,7 @@
    MIT licence, see LICENSE.
 
    Each replay takes an implicit Euler step of the heat equation in many rods: (I - r D) u' = u in place, with one
-   matrix for all rods. Each replay also leaves a status for each system, and counts those that failed, from 0. */
+   matrix for all rods. Each replay also stores a status for each system, and counts the systems that fail in it. */
 #include "trid/batch.h"
 #include "cuda_check.h"
 

@@ -1,8 +1,8 @@
-/* block_lines.cu - the columns of a grid, solved where they lie: neighbouring columns coalesce, nothing is transposed.
+/* block_lines.cu - the columns of a grid, solved where they lie: accesses coalesce, and nothing is transposed.
    MIT licence, see LICENSE.
 
-   A block takes L columns of up to K S rows. Thread t holds rows K (t / L) .. of column t % L, so that a warp reads 32
-   columns of one row, or fewer columns of several rows. */
+   A block takes L columns of up to K S rows. Thread t holds K rows of column t % L, from row K (t / L) on, so that
+   a warp reads 32 columns of one row, or fewer columns of several rows. */
 #include "trid/interleaved.h"
 #include "cuda_check.h"
 
@@ -11,7 +11,8 @@
 enum { K = 8, L = 32, S = 8 };
 
 /* Solves the columns of a grid of n rows and `width` columns, each of which is a system. a, b, c, d and x have the
-   layout of the grid. failed[i] must begin larger than any status; it receives column i's if that is not 0. */
+   layout of the grid. failed[i] receives the status of column i if that is not 0; before the launch it must be
+   larger than any status. */
 __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const float *a, const float *b, const float *c,
                                                       const float *d, float *x, int *failed)
 {
@@ -24,7 +25,7 @@ __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const fl
         if (first + j < rows) ra[j] = a[at], rb[j] = b[at], rc[j] = c[at], rd[j] = d[at];
     }
     int status = trid_block_interleaved(K, L, S, rows, ra, rb, rc, rd, shared);
-    if (status != 0) atomicMin(&failed[column], status); /* for the thread's own column */
+    if (status != 0) atomicMin(&failed[column], status); /* what this thread saw of its column */
     for (int j = 0; j < K; j++)
         if (first + j < rows) x[(size_t)(first + j) * width + column] = rd[j];
 }

@@ -1,8 +1,8 @@
 /* block_system.cu - one long system across a block, and its status, which says where a failure began.
    MIT licence, see LICENSE.
 
-   Here a block of 640 threads holds up to 5120 rows, and the system has 5000. Each thread reports what it saw. The
-   smallest positive status is 1 + the row where the failure began. */
+   Here a block of 640 threads holds up to 5120 rows, and each of four systems has 5000. Each thread's status is
+   what that thread saw. The smallest positive one is 1 + the row where the failure began. */
 #include "trid.h"
 #include "cuda_check.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Returns Black and Scholes' price of a put. */
+/* Returns the Black-Scholes price of a put. */
 static double put(double s, double k, double r, double v, double t)
 {
     double root = v * sqrt(t), d1 = (log(s / k) + r * t) / root + root / 2;
@@ -26,7 +26,7 @@ int main(void)
         int wants;
         status = bs1d_suggest_f64(tolerance, &o, &wants);
         if (status) fprintf(stderr, "%s\n", bs1d_status_string(status)), exit(1);
-        if (wants > points) points = wants; /* the batch shares its number of points */
+        if (wants > points) points = wants; /* the same for all options of a batch */
         o.maturity -= when;
         option[i] = o;
     }
@@ -65,7 +65,7 @@ int main(void)
     free(grid);
 
     int wrong = 0;
-    printf("%d points, %d steps twice\n", points, (int)option[0].steps);
+    printf("%d points, two marches of %d steps\n", points, (int)option[0].steps);
     for (int i = 0; i < OPTIONS; i++) {
         bs1d_option_f64 o = option[i];
         double exact = put(o.spot * (1 - share), o.strike, o.rate, o.volatility, 1);

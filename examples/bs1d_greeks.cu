@@ -67,7 +67,7 @@ int main(void)
     for (int i = 0; i < OPTIONS; i++) {
         bs1d_result_f32 r = result[i];
         double error = error_of(option[i], r);
-        printf("strike %3.0f: price %.4f, delta %.5f, gamma %.2e, theta %.4f; off by %.1e in all\n",
+        printf("strike %3.0f: price %.4f, delta %.5f, gamma %.2e, theta %.4f; relative errors add up to %.1e\n",
                (double)option[i].strike, (double)r.price, (double)r.delta, (double)r.gamma, (double)r.theta, error);
         wrong += r.status != BS1D_OK || !(error <= 0.02);
     }

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Prices options that pay 1 above the strike at maturity and become worthless when the asset touches the barrier, the
-   upper end of the grid; the matrix's last row is that of the identity and keeps the value there at 0. A warp an
-   option, 256 points, 8 a lane. */
+/* Prices options that pay 1 above the strike at maturity and become worthless when the asset touches the barrier. The
+   grid ends at the barrier; the last row of the matrix is an identity row and keeps the value there at 0. Each option
+   has a warp and 256 points, 8 a lane. */
 __global__ void knock_out(int options, int steps, double rate, double volatility, double maturity, double barrier,
                           const float *strike, float *price)
 {

@@ -1,15 +1,16 @@
 /* bs1d_timing.cu - the ladder of bs1d.h on the paper's model problem: time, speed and accuracy of each rung.
    MIT licence, see LICENSE.
 
-       bs1d_timing [--csv [FILE]]         with FILE also writes the rows to it as CSV; without it prints only CSV
+       bs1d_timing [--csv [FILE]]
 
    The problem: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200, in 50000 explicit or 2500
-   implicit steps, 2048 and 16896 times. Times are medians of 9 runs after a warm-up. The answer is the mean of the two
-   points beside the strike, and its error the distance from the exact solution of the discrete equations (computed in
-   113-bit arithmetic). GFlop/s count 6 operations a point and step for explicit rungs, even if a rung needs fewer, and
-   the operations of the paper's kernels for implicit rungs. The peak is that of a loop of fused multiply-adds in the
-   same run. Without a GPU the host reference prices a few options. The program fails if a rung is less accurate than
-   expected. A row is marked "!" if its median exceeds its least time by a tenth: something else was running. */
+   implicit steps, in batches of 2048 and of 16896. Times are medians of 9 runs after a warm-up. The answer is the mean
+   of the values at the two points beside the strike, and its error the distance from the exact solution of the discrete
+   equations (computed in 113-bit arithmetic). GFlop/s count 6 operations per point and step for explicit rungs, even if
+   one needs fewer, and the operations of the paper's kernels for implicit rungs. The peak is that of a loop of fused
+   multiply-adds in the same run. Without a GPU the host reference prices a few options. --csv prints CSV; --csv FILE
+   prints a table and writes CSV to FILE. The program fails if a rung is less accurate than expected. A row is marked
+   "!" if its median exceeds its least time by a tenth: something else was running. */
 #include "bs1d.h"
 #include "cuda_check.h"
 
@@ -91,7 +92,7 @@ static typename Types<Real>::Option model_problem(int implicit, int flags)
 
 static FILE *csv;          /* the file for CSV, or null */
 static int table = 1;      /* whether the rows are printed as a table */
-static int bad, disturbed; /* the number of rows that miss their accuracy, and of those marked "!" */
+static int bad, disturbed; /* the number of rows that are inaccurate, and that are marked "!" */
 
 /* peak 0: none was measured */
 static void heading(const char *machine, const double peak[2])
@@ -100,7 +101,7 @@ static void heading(const char *machine, const double peak[2])
         printf("Table 1, one factor: 2048 and 16896 calls on %d points, %d explicit or %d implicit steps. %d rows\n"
                "take 10 s on an H200. GFlop/s count the operations of the paper's kernels, whatever a rung computes,\n"
                "and %% of peak compares with a loop of multiply-adds. So a rung that saves work, as explicit3 does by\n"
-               "composing steps, passes 100 %%.\n",
+               "composing steps, can exceed 100 %%.\n",
                POINTS, EXPLICIT_STEPS, IMPLICIT_STEPS, 4 * (int)(sizeof ladder / sizeof ladder[0]));
     else if (table)
         printf("Table 1, one factor, without a GPU: the host reference marches %d calls on %d points, %d explicit\n"
@@ -288,7 +289,7 @@ static void time_host(const char *name, March<Real> *march, int implicit)
         if (run >= 0) ms[run] = 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC;
     }
     qsort(ms, RUNS, sizeof ms[0], ascending<double>);
-    /* The host's implicit march factors once and takes the increment form. It is counted as implicit3. */
+    /* The host's implicit march factors once and takes the increment form. Its operations count as implicit3's. */
     row(name, is_double, implicit, HOST_OPTIONS, implicit ? 91 : 48,
         is_double  ? 1e-11
         : implicit ? 2e-5

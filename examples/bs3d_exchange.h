@@ -2,15 +2,15 @@
    MIT licence, see LICENSE.
 
        static Exchange x;
-       int status = exchange_open(&x, 4, devices, exchange_best(4, devices));   x.ranks is for bs3d_ranks_plan
-       ...
+       int status = exchange_open(&x, 4, devices, exchange_best(4, devices));
+       ...                                        the march: bs3d_ranks_plan takes &x.ranks
        exchange_close(&x);
 
    EXCHANGE_COPIES, for one process with all ranks, is always available. EXCHANGE_NCCL needs -DBS3D_GPUS_NCCL; one
    process has all ranks, or MPI starts a process for each rank. EXCHANGE_MPI needs -DBS3D_GPUS_MPI and an MPI library
-   that accepts device addresses; the host then waits for the messages in each step. The program calls MPI_Init and
+   that accepts device addresses; with it, the host waits for the messages of each step. The program calls MPI_Init and
    MPI_Finalize. Functions return 0 or a status: of bs3d.h, of CUDA, of NCCL, or one of those below. exchange_string
-   returns its text. */
+   returns the text of any of them. */
 #ifndef BS3D_EXCHANGE_H
 #define BS3D_EXCHANGE_H
 
@@ -86,7 +86,7 @@ static const Posted *other_side(const Exchange *x, const Posted &out)
     return NULL;
 }
 
-/* Records where the transfer stream of every rank is, in the rank's event. */
+/* Records the position of each rank's transfer stream in the rank's event. */
 static void record_all(int *status, const Exchange *x)
 {
     for (int i = 0; i < x->ranks.count; i++) {
@@ -95,7 +95,7 @@ static void record_all(int *status, const Exchange *x)
     }
 }
 
-/* A copy begins when the receiver has arrived too. A rank has its messages when the senders' copies are done. */
+/* A copy waits until the receiver's transfer stream has come here too; that stream then waits for the copy. */
 static int copies_end(void *context)
 {
     const Exchange *x = (const Exchange *)context;
@@ -165,7 +165,7 @@ static int nccl_open(Exchange *x)
 /* ---- by MPI, from device memory: each process has one rank ------------------------------------------------------- */
 
 #ifdef BS3D_GPUS_MPI
-/* MPI knows no streams. The host waits for the outer part, then for the messages, while the inner part runs. */
+/* MPI takes no stream, so the host waits for the outer part, then for the messages, while the inner part runs. */
 static int mpi_arrive(void *context)
 {
     const Exchange *x = (const Exchange *)context;
@@ -191,7 +191,7 @@ static int mpi_sum(void *, double *numbers, int count)
 }
 #endif
 
-/* Finds how many processes MPI has started, and which of them this is; without MPI 1 and 0. */
+/* Returns how many processes MPI has started; *number receives the number of this one. Without MPI they are 1 and 0. */
 static int exchange_processes(int *number)
 {
     int processes = 1;
@@ -216,8 +216,8 @@ static inline int exchange_best(int ranks, int devices)
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
-/* Makes a rank's streams and event. The stream of the inner part has a low priority: blocks of the outer part and of
-   NCCL come first. */
+/* Makes a rank's streams and event. The stream of the inner part has a low priority, so that blocks of the outer part
+   and of NCCL come first. */
 static void open_rank(int *status, bs3d_rank *r)
 {
     int least, greatest;
@@ -241,8 +241,8 @@ static void open_peers(int *status, const Exchange *x)
         }
 }
 
-/* Numbers the ranks of this process and finds their devices: all ranks, dealt out to `devices` GPUs; or, with several
-   processes, the rank of this process, on one of its machine's GPUs. */
+/* Numbers the ranks of this process and chooses their devices. A single process has all ranks, and deals them out to
+   `devices` GPUs. Each of several processes has one rank, on a GPU of its machine. */
 static int place_ranks(Exchange *x, int ranks, int devices)
 {
     int number;
@@ -264,8 +264,8 @@ static int place_ranks(Exchange *x, int ranks, int devices)
     return 0;
 }
 
-/* Returns the functions of one way to send; `message` is null if that way is not compiled in, or if it is by copies and
-   there are several processes. */
+/* Returns the functions of one way to send. `message` is null if that way is not compiled in, or does not suit the
+   number of processes: copies need a single one, MPI several. */
 static bs3d_exchange exchange_by(Exchange *x, int by)
 {
     const int several = x->ranks.count < x->ranks.ranks;

@@ -1,14 +1,15 @@
-/* bs3d_gpus.cu - an option on three assets, on a grid cut into slabs, one a GPU: explicit and ADI marches.
+/* bs3d_gpus.cu - an option on three assets, by explicit and ADI marches on a grid cut into slabs, one per GPU.
    MIT licence, see LICENSE.
 
        bs3d_gpus [SLABS [POINTS]]     by default one slab a GPU, and 256 points on each axis
 
        nvcc -O3 -arch=native -std=c++17 -I. examples/bs3d_gpus.cu                                      copies
        nvcc -O3 -arch=native -std=c++17 -I. -DBS3D_GPUS_NCCL examples/bs3d_gpus.cu -lnccl              NCCL
-       nvcc -ccbin mpicxx ... -DBS3D_GPUS_MPI [-DBS3D_GPUS_NCCL] examples/bs3d_gpus.cu [-lnccl]        a process a GPU
+       nvcc -ccbin mpicxx ... -DBS3D_GPUS_MPI [-DBS3D_GPUS_NCCL] examples/bs3d_gpus.cu [-lnccl]        MPI
 
-   A march over several GPUs calls plan, bytes, open, step after step, and result. Any library may move the messages
-   between the GPUs, by functions that the program supplies. bs3d_exchange.h supplies them for these three ways. */
+   With MPI each GPU has its own process. A march over several GPUs calls plan, bytes and open, then step for each time
+   step, then result. The program supplies the functions that move messages between the GPUs, by any library.
+   bs3d_exchange.h has these functions for the three ways above. */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -73,8 +74,8 @@ static double price_on_one(const bs3d_problem *option, int implicit)
     return result.price;
 }
 
-/* An ADI step may be longer than an explicit one, whose length the spacing limits: 6.4 / points^2 is a little less than
-   the step of bs3d_timing.cu on 256 points. */
+/* The spacing limits the length of an explicit step, but not that of an ADI step. On 256 points 6.4 / points^2 is a
+   little less than the explicit step of bs3d_timing.cu. */
 static bs3d_problem option_of(int points, int implicit)
 {
     const double step = implicit ? 0.0005 : 6.4 / ((double)points * points);
@@ -104,9 +105,9 @@ int main(int argc, char **argv)
     check(cudaGetDeviceCount(&devices));
     int slabs = argc > 1 ? atoi(argv[1]) : devices, points = argc > 2 ? atoi(argv[2]) : 256;
 #ifdef SIMT_EMULATOR
-    if (argc < 2) slabs = 2, points = 24, puts("under the emulator, which is slow: 2 slabs of 24 points an axis");
+    if (argc < 2) slabs = 2, points = 24, puts("under the emulator, which is slow: 2 slabs, 24 points an axis");
 #endif
-    exchange_processes(&number); /* with several processes each has one slab */
+    exchange_processes(&number); /* with several processes, each has one slab */
     done(exchange_open(&exchange, slabs, devices, exchange_best(slabs, devices)));
     for (int implicit = 0; implicit < 2; implicit++) {
         const bs3d_problem option = option_of(points, implicit);

@@ -17,8 +17,8 @@ __device__ int clamped(int i, int points)
     return i < 0 ? 0 : i < points ? i : points - 1;
 }
 
-/* Takes a step: v is u + L u, or the payoff of exercise if that is more. Each thread marches a column through the
-   planes. */
+/* Takes a step: v is u + L u, or the payoff of exercise if that is more. Each thread marches along a column through
+   all planes. */
 __global__ void american_step(bs3d_model model, long long pitch, const float *payoff, const float *u, float *v)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);

@@ -1,7 +1,7 @@
 /* bs3d_own_payoff.cu - a payoff of your own, put into the grid by a kernel of your own: the option to exchange assets.
    MIT licence, see LICENSE.
 
-   At maturity the holder may give asset 2 for asset 1, which pays max(S1 - S2, 0). Margrabe (1978) has the closed
+   At maturity the holder may give asset 2 for asset 1, which pays max(S1 - S2, 0). Margrabe (1978) gives the closed
    form. */
 #include "bs3d.h"
 #include "cuda_check.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Writes the final values where BS3D_GIVEN expects them: value (i, j, k) at [i + pitch (j + ny k)] of work. A
-   thread takes a point, a block a row. The march takes care of the elements of a row beyond the grid. */
+   thread writes one point, a block one row. The march itself sets the elements after the last point of each row. */
 __global__ void exchange(bs3d_problem o, float *u)
 {
     int i = (int)threadIdx.x, j = (int)blockIdx.x, k = (int)blockIdx.y;
@@ -26,8 +26,8 @@ static double normal(double x)
     return 0.5 * erfc(-x / sqrt(2.0));
 }
 
-/* Returns the closed form: an option on the ratio of the two, with the volatility of the difference of their
-   returns. */
+/* Returns the closed form: an option on the ratio of the two prices, with the volatility of the difference
+   of their returns. */
 static double closed_form(const bs3d_problem *o)
 {
     double a = o->volatility[0], b = o->volatility[1];

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
            result.delta[2], result.gamma[0], result.gamma[1], result.gamma[2]);
     int wrong = !as_on_host(&option, result.price);
 
-    /* The same work serves any option on as many points. No three assets can have the last correlations. */
+    /* The same work array serves any option with as many points. No three assets can have the last correlations. */
     static const double correlations[4][3] = {{0.9, 0.9, 0.9}, {0.5, -0.3, 0.4}, {-0.4, -0.4, -0.4}, {0.9, 0.9, -0.9}};
     for (int c = 0; c < 4; c++) {
         for (int pair = 0; pair < 3; pair++) option.correlation[pair] = correlations[c][pair];

@@ -4,18 +4,19 @@
        bs3d_timing [f32|f64] [--size N [NY NZ]] [--large] [--rung NAME] [--steps N] [--runs N] [--csv [FILE]]
 
    The problem: a call on the geometric average of three assets, S = K = 100, r = 0.05, sigma = 0.2, T = 0.05, every
-   correlation 0.5, on 256^3 points up to 200, in 500 explicit or 100 implicit steps. Times are medians of 9 runs (5 if
-   one takes a second) after a warm-up (none before a single run), from before a call until its result is there. --large
-   adds the best rungs at 512^3. --csv alone prints only CSV; --csv FILE prints the table, and writes the rows to FILE.
-   With more than 256 points on an axis, explicit steps are shortened in proportion to the square of the spacing, to
-   remain stable. Their number stays, so the maturity is shorter. Other --steps change the maturity, not the step. Where
-   the maturity is not T, value_at_strike and abs_error are left empty. The limit: a step reads and writes one array, at
-   the speed of a device-to-device copy of 4 GiB in the same run. gbytes_per_s are these bytes over the measured time,
-   and pct_of_limit their share of the copy's speed, whatever a rung moves in fact; a rung that makes two steps in a
-   sweep can pass 100. GFlop/s count the operations a point and step that the times and GFlop/s of the paper's table 2
-   imply: 53 explicit, 108 (single) or 129 (double precision) implicit, whatever a rung needs in fact. Without a GPU the
-   host reference prices 64^3 points, in 3 runs. The program fails if a rung is less accurate than expected. A row is
-   marked "!" if its median exceeds its least time by a tenth: something else was running. */
+   correlation 0.5, on 256^3 points up to 200, in 500 explicit or 100 implicit steps. A time is the median of 9 runs (5
+   if one takes over a second) after a warm-up (none before a single run), from before a call until it has its result.
+   --large adds the best rungs at 512^3. --csv alone prints only CSV; --csv FILE prints the table, and writes the rows
+   to FILE. With more than 256 points on an axis, explicit steps are shortened in proportion to the square of the
+   spacing, to remain stable. Their number stays, so the maturity is shorter. --steps also changes the maturity, not
+   the length of a step. Where the maturity is not T, value_at_strike and abs_error are left empty. The limit: a step
+   reads and writes one array, at the speed of a device-to-device copy of 4 GiB in the same run. gbytes_per_s is these
+   bytes over the measured time, and pct_of_limit compares it with the copy's speed, whatever a rung really moves; a
+   rung that takes two steps in one sweep can exceed 100. GFlop/s count a fixed number of operations for each point and
+   step, whatever a rung really needs: 53 explicit, 108 (single) or 129 (double precision) implicit. They follow from
+   the times and GFlop/s of the paper's table 2. Without a GPU the host reference runs on 64^3 points, 3 times. The
+   program fails if a rung is less accurate than expected. A row is marked "!" if its median exceeds its least time by
+   more than a tenth: something else was running. */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -94,11 +95,11 @@ static void heading(const char *machine, double copy, size_t copied)
         printf("Table 2, three factors: a call on three assets, %d explicit or %d implicit steps unless --steps\n"
                "says otherwise. 14 rows on 256^3 points take 10 s on an H200, 6 rows on 512^3 another 10 s. GB/s\n"
                "count one array read and written a step, whatever a rung moves, and the limit is the speed of a\n"
-               "copy. So a rung that makes two steps in one sweep can pass 100 %%.\n",
+               "copy. So a rung that takes two steps in one sweep can exceed 100 %%.\n",
                STEPS, IMPLICIT_STEPS);
     else if (table)
-        printf("Table 2, three factors, without a GPU: the host reference prices a call on three assets, 4 rows in\n"
-               "a few seconds on %d^3 points. Skipped: all rungs, which are kernels.\n",
+        printf("Table 2, three factors, without a GPU: the host reference prices a call on three assets on %d^3\n"
+               "points, 4 rows in a few seconds. Skipped: all rungs, which are kernels.\n",
                HOST_POINTS);
     char date[32];
     time_t now = time(NULL);
@@ -128,8 +129,8 @@ static int ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* Prints a row, and sorts the times in ms. copy: as in heading; with 0 there is no limit. within: the
-   largest difference allowed from the closed form; 0 allows any. */
+/* Prints a row, and sorts the times in ms. copy: as in heading; with 0 there is no limit. within: the largest allowed
+   difference from the closed form; 0 allows any. */
 static void row(const char *name, int is_double, int implicit, const bs3d_problem *o, int runs, double *ms, double copy,
                 const bs3d_result *result, double within)
 {
@@ -168,7 +169,7 @@ static void row(const char *name, int is_double, int implicit, const bs3d_proble
     }
 }
 
-/* Returns the largest error allowed: bounds of the discretisation error, and in single precision of rounding. */
+/* Returns the largest error allowed: a bound of the discretisation error, plus one of rounding in single precision. */
 static double bound(int implicit, int is_double)
 {
     return closed_form * (implicit ? 0.0036 : 0.0006) + (is_double ? 0 : 1e-4);

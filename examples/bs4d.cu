@@ -6,11 +6,11 @@
    The problem: a call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). A step is
    four launches. A kernel computes the right-hand side L u, with all six cross terms, and solves it along x while it is
    in registers. trid_batch_solve_rows solves along y and z in place, and along w, where it adds to u. The rows of the
-   matrices are made in registers. The launches pass over the array 2 (u read, v written), 2, 2 and 3 times: nine
-   passes, as many as implicit1 of bs3d.h makes for three axes.
+   matrices are made in registers. The four launches make two (u read, v written), two, two and three passes over an
+   array: nine, as many as implicit1 of bs3d.h makes for three axes.
 
    The program times the march, each of its launches alone, and implicit1 of bs3d.h on 256^3 points, as many as 64^4.
-   The limit is to read and write one array a step, at the speed of a device-to-device copy. */
+   The lower bound on time is to read and write one array a step, at the speed of a device-to-device copy. */
 #define BS1D_NO_LAUNCHES /* the ladder in one factor is not used */
 #include "bs3d.h"
 #include "trid/batch.h"
@@ -26,7 +26,7 @@ struct alignas(K * sizeof(T)) bs4d_points {
     T at[K];
 };
 
-/* Solves the right-hand side of a line along x, and stores the solution of the lane's points. */
+/* Solves the right-hand side of a line along x, and stores the solution at the lane's points. */
 template <class T, int K>
 static __device__ __forceinline__ void bs4d_solve_x(int n, int steps, const T *f, T *rhs, bool stores, T *to)
 {
@@ -36,10 +36,10 @@ static __device__ __forceinline__ void bs4d_solve_x(int n, int steps, const T *f
     if (stores) *(bs4d_points<T, K> *)to = solved;
 }
 
-/* Computes v = A_x^-1 L u. A warp holds a line in x and marches along w, over SLABS slabs and one more at each end. All
-   contributions of slab w are added when it is read: its own differences and, by the slope of the cross differences
-   with w, those to slabs w-1 and w+1. The cross differences with y and z share one difference in x, of the sum of their
-   slopes. Lanes beyond the line repeat its last points, to no effect. */
+/* Computes v = A_x^-1 L u. A warp holds a line in x and marches along w, over SLABS slabs and one more at each end. It
+   reads slab w once, for L u of three slabs: of w itself, by the differences within the slab; of w-1 and w+1, by the
+   differences along w and the cross differences with w (slope). The cross differences of x with y and with z share one
+   difference in x (of along). Lanes beyond the line repeat its last points, to no effect. */
 template <class T, int K>
 static __global__ void __launch_bounds__(32 * WARPS, 1 + (K < 4) + (sizeof(T) == 4))
     bs4d_right_hand_side(bs4d_step s, const T *u, T *v)
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(32 * WARPS, 1 + (K < 4) + (sizeof(T) ==
 
 /* ---- a march ----------------------------------------------------------------------------------------------------- */
 
-/* Makes the rows of an axis' matrix, for trid_batch_solve_rows. */
+/* Makes the rows of an axis's matrix, for trid_batch_solve_rows. */
 template <class T>
 struct bs4d_rows {
     int points;
@@ -142,7 +142,7 @@ static void bs4d_along(const bs4d_step &s, int axis, T *u, T *v)
                                                                  : bs4d_right_hand_side<T, 4>;
         return check(trid_launch(kernel, grid, 32 * WARPS, 0, 0, s, u, v));
     }
-    long long below = 1, above = 1; /* elements before the axis, and after it */
+    long long below = 1, above = 1; /* product of the sizes of the axes before this one; of those after it */
     for (int m = 0; m < BS4D_AXES; m++) *(m < axis ? &below : &above) *= m == axis ? 1 : n[m];
     const bs4d_rows<T> rows = {n[axis], (T)s.variance[axis], (T)s.drift[axis]};
     const int last = axis == BS4D_AXES - 1;

@@ -6,11 +6,11 @@
        gcc -std=c11 -O3 -march=native -fopenmp -I. -o bs4d_host examples/bs4d_host.c -lm
 
    The problem: a call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). Each thread
-   takes slabs of the fourth axis. For each slab it computes the right-hand side with all six cross terms, and solves
+   takes slabs of the fourth axis. For each slab it computes the right-hand side v with all six cross terms, and solves
    the systems along the first three axes while the slab is in cache. Then it solves the systems along the fourth axis,
-   a plane of them at a time, and adds the solution to u. So a step reads u twice and writes it once, and it writes the
-   intermediate array twice and reads it once: 6 passes. The limit is to read and write u once, at the speed of a copy
-   by as many threads. The file includes itself for each precision. */
+   a plane of them at a time, and adds the solution to u. So a step makes 6 passes: it reads u twice and writes it once,
+   and reads v once and writes it twice. pct_of_limit compares it with reading and writing u once, at the speed of a
+   copy by as many threads. The file includes itself for each precision. */
 #ifndef REAL
 #include "cpu_avx.h"
 #include "bs4d_report.h"
@@ -22,8 +22,8 @@
 #define PARALLEL
 #endif
 
-/* Elements before and after u, because neighbours with weight 0 are read at the ends of its lines in x. One would do;
-   16 keep the alignment of u. */
+/* Elements before u and after it: at each end of a line in x a neighbour is read that has weight 0. One element would
+   do; 16 keep the alignment of u. */
 enum { MARGIN = 16 };
 
 /* The distances to a point's two neighbours along an axis; 0 where there is none. */
@@ -47,7 +47,7 @@ static double seconds(void)
 #endif
 }
 
-/* Returns the bytes read and written a second by a copy of an array, of which each thread copies a part. */
+/* Returns the bytes that a copy of an array reads and writes in a second. Each thread copies a part. */
 static double copy_speed(size_t bytes, int threads)
 {
     char *from = (char *)calloc(2, bytes);
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 
 #else /* REAL: the precision at hand */
 
-/* An axis in a step: the weights of L at each point, and the factors of A. */
+/* What a step needs of axis m: the weights of L at each point, and the factorisation of A_m (bs4d_problem.h). */
 typedef struct {
     REAL down[BS4D_MOST_POINTS], up[BS4D_MOST_POINTS], index[BS4D_MOST_POINTS];
     REAL factor[CPU_AVX_FACTOR_LEN(BS4D_MOST_POINTS)];
@@ -134,7 +134,7 @@ static REAL F(bs4d_corners)(const REAL *u, bs4d_way m, bs4d_way n)
 }
 
 /* Computes v = L u on a line in x, at points j of y, k of z and l of w; u and v point to its first element. The cross
-   differences with x share one difference in x, of the slopes along the other axes. */
+   terms with x share one difference in x: that of the slopes along the other axes. */
 static void F(bs4d_line)(const F(bs4d_plan) * plan, int j, int k, int l, const REAL *u, REAL *CPU_AVX_P_RESTRICT v)
 {
     const F(bs4d_axis) *axis = plan->axis;
@@ -169,8 +169,8 @@ static size_t F(bs4d_work_bytes)(void)
     return F(cpu_avx_solve_bytes)(&most, 1);
 }
 
-/* Marches u, with a margin on both sides, from the payoff to the values. v is an array of the same size, work holds
-   bs4d_work_bytes for each thread. Returns 0 or a status of cpu_avx.h. */
+/* Marches u, which has a margin on both sides, from the payoff to the values. v has as many elements as u without
+   its margins. work holds bs4d_work_bytes for each thread. Returns 0 or a status of cpu_avx.h. */
 static int F(bs4d_march)(const bs4d_problem *o, REAL *u, REAL *v, char *work, int threads)
 {
     const int *n = o->points, isa = cpu_avx_best();

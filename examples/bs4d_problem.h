@@ -1,8 +1,8 @@
 /* bs4d_problem.h - four-factor Black-Scholes on a grid, for bs4d.cu and bs4d_host.c.
    MIT licence, see LICENSE.
 
-   A call on a product of powers of four assets, S_1^p_1 .. S_4^p_4: their geometric average, or one of them. Axis m has
-   a multiple of four points, S_m = i spot / (points / 2), so that the spot is a point. With the numbers of a time step
+   A call on a product of powers of four assets, S_1^p_1 .. S_4^p_4, such as their geometric average or one asset. Axis
+   m has a multiple of four points, S_m = i spot / (points / 2), so that the spot is a point. With a step's numbers
 
        lambda_m = sigma_m^2 dt i_m^2 / 2,  gamma_m = r dt i_m / 2,  t_mn = rho_mn sigma_m sigma_n dt i_m i_n / 4
 
@@ -12,8 +12,9 @@
            + sum over m < n of t_mn (u[+m+n] + u[-m-n] - u[+m-n] - u[-m+n])  -  r dt u,
 
    with bs3d.h's faces: the last point of an axis has no second difference and no cross difference. A step is Douglas'
-   scheme, A_1 A_2 A_3 A_4 (u' - u) = L u with A_m = I - L_m; A_1 contains the discount. The scheme is fully implicit
-   and damps every mode of four factors, whatever their correlations (docs/bs3d.md). */
+   scheme, A_1 A_2 A_3 A_4 (u' - u) = L u, where A_m = I - L_m and L_m is the part of L along axis m, with the
+   discount in L_1. The scheme is fully implicit. With four factors it damps every mode, whatever the correlations
+   (docs/bs3d.md). */
 #ifndef BS4D_PROBLEM_H
 #define BS4D_PROBLEM_H
 
@@ -74,7 +75,7 @@ BS4D_HD bs4d_step bs4d_step_of(const bs4d_problem *o)
    diagonally dominant if gamma is below 1/4. */
 BS4D_HD const char *bs4d_wrong(const bs4d_problem *o)
 {
-    if (o->steps < 1) return "there must be a step";
+    if (o->steps < 1) return "steps must be at least 1";
     for (int m = 0; m < BS4D_AXES; m++) {
         if (o->points[m] < 4 || o->points[m] > BS4D_MOST_POINTS || o->points[m] % 4)
             return "an axis must have a multiple of 4 points, 128 at most";
@@ -85,8 +86,8 @@ BS4D_HD const char *bs4d_wrong(const bs4d_problem *o)
 }
 
 /* Computes the weights of L at point i of an axis: down is that of -(u - u[-m]), up that of u[+m] - u, and index is the
-   factor i of t. At the first point all three are 0, at the last up and index. C has the function in double precision,
-   C++ in any. */
+   factor i of t. At the first point all three are 0; at the last, up and index are 0. In C the function is in double
+   precision, in C++ a template. */
 #ifdef __cplusplus
 template <class T>
 #else

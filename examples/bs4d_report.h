@@ -1,4 +1,4 @@
-/* bs4d_report.h - the command line and the output of bs4d.cu and bs4d_host.c, and the timing of the former.
+/* bs4d_report.h - the command line and the output of bs4d.cu and bs4d_host.c, and the timing of bs4d.cu.
    MIT licence, see LICENSE. */
 #ifndef BS4D_REPORT_H
 #define BS4D_REPORT_H
@@ -14,7 +14,7 @@
 enum { BS4D_RUNS = 5 };
 
 /* Returns the largest error allowed in the model problem's value. The first term is more than twice the measured error
-   of the spacings. The second allows for modes of a fine grid that a few long steps do not damp. */
+   due to the spacings. The second allows for modes of a fine grid that a few long steps do not damp. */
 static inline double bs4d_bound(const bs4d_problem *o)
 {
     double squares = 0;
@@ -83,8 +83,8 @@ static int bs4d_ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* Writes a row. gbytes_per_s counts one array read and written a step; pct_of_limit is its share of the copy's speed.
-   rest: the last two columns */
+/* Writes a row. gbytes_per_s counts one array as read and written in each step; pct_of_limit is this rate as a
+   percentage of the copy's. rest: the last two columns. */
 static inline void bs4d_row(FILE *csv, const char *kernel, int size, const int *points, int axes, int steps, double *ms,
                             double copy, const char *rest)
 {
@@ -117,7 +117,7 @@ static inline int bs4d_row_of(FILE *csv, const char *kernel, int size, const bs4
 }
 
 #if TB_LAUNCHES
-/* Measures the milliseconds of what `work` enqueues after what `reset` enqueues, BS4D_RUNS times. */
+/* Times what `work` enqueues, BS4D_RUNS times, in milliseconds. What `reset` enqueues before each run is not timed. */
 template <class Reset, class Work>
 static void bs4d_time(double *ms, const Reset &reset, const Work &work)
 {

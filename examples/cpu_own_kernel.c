@@ -3,9 +3,9 @@
 
        gcc -std=c11 -O2 -I.. -o cpu_own_kernel cpu_own_kernel.c -lm && ./cpu_own_kernel
 
-   v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1; the two ends stay. The kernel is written once, at the end
-   of this file. The file includes itself for every instruction set, whatever the compiler's flags. CPU_AVX_PICK calls
-   the kernel of one set. */
+   v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1; v = u at the two ends. The kernel is written once, at the
+   end of this file. The file includes itself for every instruction set, whatever the compiler's flags. CPU_AVX_PICK
+   calls the kernel of one set. */
 #ifndef CPU_AVX_SET
 #include "cpu_avx.h"
 

@@ -1,4 +1,5 @@
-/* cpu_timing.c - the ladders of cpu_avx.h on the paper's model problems: time, speed and accuracy of each rung.
+/* cpu_timing.c - the ladders of cpu_avx.h on the model problems of the paper (Giles et al. 2014): time, speed and
+   accuracy of each rung.
    MIT licence, see LICENSE.
 
        cpu_timing [f32|f64] [--isa NAME] [--threads N] [--options N] [--steps N] [--size N] [--runs N]
@@ -10,24 +11,25 @@
    Table 3: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200. The paper marches 2048
    options for 50000 explicit or 2500 implicit steps. This program marches 64 options for about 15 ms, unless --options,
    --steps or --full says otherwise, and one column scales the time to the paper's size. thomas_plain is the comparator
-   of the implicit rungs: the same elimination in every step, one option at a time, in plain C with divisions.
+   of the implicit rungs: the Thomas algorithm in every step, one option at a time, in plain C with divisions.
 
    Table 4: a call on the geometric average of three assets on 256^3 points (--size). The paper takes 500 explicit or
-   100 implicit steps; this program times two explicit steps or one implicit step. The rows solve_ are one batch of
-   tridiagonal systems in a direction of that grid: thomas with distinct a, b, c, d, x; hybrid the same across lanes;
-   factored in place with one matrix for all. Table 5 compares the best rungs with those in the results of bs1d_timing
-   and bs3d_timing on a GPU (--gpu1, --gpu3).
+   100 implicit steps; this program times two explicit steps or one implicit step. Each row solve_ solves the systems
+   along an axis of that grid: thomas with distinct a, b, c, d, x; hybrid likewise, each system across lanes; factored
+   in place, with one matrix for all. Table 5 compares the best rungs with those in the results of bs1d_timing and
+   bs3d_timing on a GPU (--gpu1, --gpu3).
 
-   Each row gives medians of 7 runs (--runs) after a warm-up. Runs alternate with a loop of multiply-adds on the same
-   instruction set and threads, and for table 4 with a copy of 256 MiB past the caches (with NEON through them).
-   Percentages are medians of ratios of neighbouring runs, since the speed of a machine drifts. GFlop/s count 6
-   operations a point and step in explicit rungs, 20 (single) and 17 (double precision) in implicit rungs, as the
-   paper's table 3 implies, and 53 and 125 in table 4, however many a rung needs. Bytes are those of two arrays a step
-   in explicit rungs of table 4, of five in implicit rungs, of five in a batch of distinct systems, and of two in a
-   batch with a single matrix. The value at the strike comes from an untimed march of one option over all steps. In
-   table 4 this march takes fewer, longer steps on 64^3 points, or with --full all steps on the whole grid. The error is
-   the distance from the exact solution of the discrete equations, or in table 4 from the closed form. For a batch of
-   systems it is the largest error. The program fails if a rung is less accurate than expected.
+   Each row gives medians of 7 runs (--runs) after a warm-up. Runs alternate with a loop of multiply-adds (same
+   instruction set, same threads), and for table 4 with a copy of 256 MiB past the caches (with NEON through them).
+   Percentages are medians of ratios of neighbouring runs, since the speed of a machine drifts. GFlop/s count the same
+   operations per point and step for each rung, however many it needs. In table 3 an explicit rung counts 6, an implicit
+   rung 20 in single and 17 in double precision, as the paper's table 3 implies; in table 4 an explicit rung counts 53,
+   an implicit rung 125. GB/s count two arrays a step for an explicit rung of table 4 and five for an implicit one, five
+   for a batch of distinct systems and two for a batch with a single matrix. The value at the strike comes from an
+   untimed march of one option over all steps. In table 4 this march takes fewer, longer steps on 64^3 points, or with
+   --full all steps on the whole grid. The error is the distance from the exact solution of the discrete equations, or
+   in table 4 from the closed form. For a batch of systems it is the largest error. The program fails if a rung is less
+   accurate than expected.
 
    A row is disturbed if its median exceeds its least time by more than a quarter, or if its multiply-adds or copies ran
    at less than three quarters of the best speed so far. It is measured again, up to three times. If it is still
@@ -67,7 +69,7 @@ enum {
     IMPLICIT_STEPS = 2500,
     GRID_EXPLICIT_STEPS = 500,
     GRID_IMPLICIT_STEPS = 100,
-    VALUE_POINTS = 64, /* for the march of all steps that gives the value */
+    VALUE_POINTS = 64, /* along an axis, in the march that gives the value */
     REACH = 16,        /* points on each side of a composed step */
     MOST_RUNS = 99,
     MOST_THREADS = 1024,
@@ -145,7 +147,7 @@ enum { CHAINS = 14, PLAIN_LINKS = 16 };
         cpu_avx_store_##set##_##precision((real *)out, x[0]);                                                          \
         return 2.0 * CHAINS * cpu_avx_lanes_##set##_##precision * (double)links;                                       \
     }
-/* The same loop as the compiler vectorises it. */
+/* The same loop, vectorised by the compiler. */
 #define PLAIN_LOOP(precision, real)                                                                                    \
     static double fma_loop_plain_##precision(long links, void *out)                                                    \
     {                                                                                                                  \
@@ -163,8 +165,8 @@ enum { CHAINS = 14, PLAIN_LINKS = 16 };
         *(real *)out = x[0];                                                                                           \
         return 2.0 * N * (double)((links + PLAIN_LINKS - 1) / PLAIN_LINKS * PLAIN_LINKS);                              \
     }
-/* A copy; and the memory accesses of a solve: four arrays are read, here the quarters of one, and one is written past
-   the caches. */
+/* A copy; and a loop with the memory accesses of a solve: it reads four arrays, here the quarters of `from`, and writes
+   a fifth past the caches. */
 #define COPY_LOOP(set)                                                                                                 \
     CPU_AVX_TARGET_##set static void copy_loop_##set(const double *from, double *to, size_t n)                         \
     {                                                                                                                  \
@@ -249,14 +251,14 @@ static double measured_peak(int isa, int is_double, int threads)
 
 static double best_copy[CPU_AVX_ISAS][2]; /* likewise */
 
-/* Returns the bytes that a copy, or a loop from four arrays to one, reads and writes a second. */
+/* Returns the bytes that a copy, or a loop from four arrays to one, reads and writes in a second. */
 static double measured_memory(int isa, int four, int threads)
 {
     static double *from, *to;
     const size_t part = ((quick ? (size_t)1 << 24 : (size_t)1 << 28) / sizeof *from / (size_t)threads + 31) / 32 * 32;
     const size_t n = part * (size_t)threads;
     static size_t taken;
-    if (taken < n) { /* n grows by the rounding of parts */
+    if (taken < n) { /* parts are rounded up, so n can grow */
         free(from), free(to);
         from = (double *)take(n * sizeof *from), to = (double *)take(n * sizeof *to);
         for (size_t i = 0; i < n; i++) from[i] = to[i] = (double)i;
@@ -287,8 +289,8 @@ static bs1d_model one_factor_model(int implicit)
     return model;
 }
 
-/* Makes a problem that marches the paper's maturity in so many steps. On more than 256 points explicit steps, and with
-   them the maturity, are shorter in proportion to the square of the spacing, so that they are stable. */
+/* Makes a problem that marches the paper's maturity in `steps` steps. On more than 256 points the explicit steps
+   shrink with the square of the spacing, so that they are stable, and the maturity shrinks with them. */
 static bs3d_problem three_factor_problem(int implicit, int points, int steps)
 {
     bs3d_problem problem = {
@@ -324,7 +326,7 @@ static const rung ladder_1[] = {
     {"implicit2", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit2), {2.5e-4, 1e-11}},
     {"implicit3", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit3), {2.5e-4, 1e-11}},
 };
-/* The solution of a batch is all ones; rounding is a few ulp. */
+/* The solution of a batch is all ones; rounding errors are a few ulp. */
 static const rung ladder_3[] = {
     {"grid_explicit1", GRID_MARCH, 0, 0, 0, 2, BOTH(grid_explicit1), {0, 0}},
     {"grid_explicit2", GRID_MARCH, 0, 0, 0, 2, BOTH(grid_explicit2), {0, 0}},
@@ -369,7 +371,7 @@ static void heading(void)
     time_t seconds = time(NULL);
     FILE *info = fopen("/proc/cpuinfo", "r");
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&seconds));
-    while (info && fgets(line, sizeof line, info)) { /* the name, which others share, comes last */
+    while (info && fgets(line, sizeof line, info)) { /* family and model come first; other models share the name */
         char *colon = strchr(line, ':');
         sscanf(line, "cpu family : %d", &family), sscanf(line, "model : %d", &model);
         if (strncmp(line, "model name", 10) || !colon) continue;
@@ -397,15 +399,15 @@ static const char *const legend_3 =
     "Table 3, one factor: a call on 256 points. \"paper's s\" is the time in seconds, at the speed of the row,\n"
     "for the paper's 2048 options and 50000 explicit or 2500 implicit steps. GFlop/s count the operations\n"
     "of the plain rung, whatever a rung computes, and \"% of peak\" compares with a loop of multiply-adds by\n"
-    "the same threads. So a rung that saves work, as explicit4 does by composing steps, passes 100 %.\n"
+    "the same threads. So a rung that saves work, as explicit4 does by composing steps, can exceed 100 %.\n"
     "\"x plain\": how many times as fast as thomas_plain.\n";
 static const char *const legend_4 =
     "Table 4, three factors: a call on three assets, and batches of tridiagonal systems in each direction\n"
     "of the grid. \"paper's s\" is for 256^3 points and 500 explicit or 100 implicit steps. GB/s count two\n"
     "arrays for an explicit step, five for an implicit one, five or two for a batch, and \"% of copy\" compares\n"
     "with a copy by the same threads with non-temporal stores, measured before and after each run. What stays\n"
-    "in the caches, or makes two steps in one sweep, passes 100 %. \"% of 4:1\" compares with a loop that reads\n"
-    "four arrays and writes one, as a batch of distinct systems does.\n";
+    "in the caches, or takes two steps in one sweep, can exceed 100 %. \"% of 4:1\" compares with a loop that\n"
+    "reads four arrays and writes one, as a batch of distinct systems does.\n";
 
 static void table_heading(const char *legend)
 {
@@ -427,7 +429,7 @@ static void group_heading(int isa, int is_double)
     fflush(stdout);
 }
 
-/* Writes a number of a row; an empty text for 0. */
+/* Writes one number of a row, or an empty string for 0. */
 static void text(char *to, const char *format, double x)
 {
     if (x > 0)
@@ -475,7 +477,7 @@ static double median(double *x)
     return x[runs / 2];
 }
 
-/* Returns the seconds of a call; one-factor marches begin with the payoff, which is not timed. */
+/* Returns the seconds that a call takes. One-factor marches begin with the payoff; setting it is not timed. */
 static double seconds_of(const rung *r, const job *j)
 {
     if (r->kind == OPTIONS_MARCH) EITHER(j, start_options, (j));
@@ -486,7 +488,7 @@ static double seconds_of(const rung *r, const job *j)
     return seconds;
 }
 
-/* Times a call of this many operations and bytes, alternating with the limits. */
+/* Times a call of this many operations and bytes, in turn with the loops that measure the limits. */
 static timing measure_once(const rung *r, const job *j, double operations, double bytes)
 {
     double seconds[MOST_RUNS], of_peak[MOST_RUNS], of_copy[MOST_RUNS], of_four[MOST_RUNS], times[MOST_RUNS];
@@ -502,7 +504,7 @@ static timing measure_once(const rung *r, const job *j, double operations, doubl
         double copy = bytes > 0 ? measured_memory(isa, 0, j->threads) : 1;
         double four = distinct ? measured_memory(isa, 1, j->threads) : 1;
         double s = seconds_of(r, j), plain = compared ? seconds_of(&comparator, &other) : 0;
-        /* Of the copies before and after, the faster one counts, because a disturbed copy would flatter. */
+        /* Of the copies before and after, the faster one counts: a disturbed copy would make the rung look better. */
         if (bytes > 0) copy = fmax(copy, measured_memory(isa, 0, j->threads));
         if (distinct) four = fmax(four, measured_memory(isa, 1, j->threads));
         if (run < 0) continue;
@@ -530,7 +532,7 @@ static timing measure_once(const rung *r, const job *j, double operations, doubl
     return t;
 }
 
-/* Times a call, and if it was disturbed times it again, up to three times. */
+/* Times a call. As long as the row is disturbed, times it again, up to three times. */
 static timing measure(const rung *r, const job *j, double operations, double bytes)
 {
     timing t = measure_once(r, j, operations, bytes);
@@ -684,11 +686,12 @@ static void table_5(void)
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
-/* Prints the usage, and the argument that was not understood, or null if one is missing. Returns main's status. */
+/* Prints the usage. argument: the one that was not understood, or null if one is missing. Returns main's status. */
 static int usage(const char *argument)
 {
     fprintf(stderr, "cpu_timing: %s%s\n",
-            argument ? "not understood, or not here: " : "something is missing at the end", argument ? argument : "");
+            argument ? "not understood, or not available here: " : "something is missing at the end",
+            argument ? argument : "");
     fprintf(stderr,
             "usage: cpu_timing [f32|f64] [--isa plain|avx|avx2|avx512|neon] [--threads N] [--options N] [--steps N]\n"
             "                  [--size N] [--runs N] [--full | --quick] [--csv [FILE]] [--gpu1 FILE --gpu3 FILE]\n");
@@ -753,7 +756,7 @@ static void table_4(int isa, int is_double, const int *threads)
     for (int i = 0; i < 5; i++) free(arrays[i]);
 }
 
-/* Prints how fast the machine seems to be, and whether it is busy, within a second or two. */
+/* Takes a second or two to print how fast the machine seems to be, and whether it is busy. */
 static void announce_speed(int isa, const int *threads)
 {
     enum { TRIES = 15 };
@@ -794,7 +797,7 @@ static void announce(const int *isas, const int *threads, int with_table_5)
     rows_planned = precisions * ways * (1 + sets * rungs);
     started = now();
     if (!table) return;
-    printf("Tables 3 and 4%s of the paper, %d rows: ", with_table_5 ? " and 5" : "", rows_planned);
+    printf("Tables 3%s of the paper, %d rows: ", with_table_5 ? ", 4 and 5" : " and 4", rows_planned);
     if (full || options_given || steps_given || size > 256 || runs > 7)
         printf("at these sizes it may take hours.\n");
     else

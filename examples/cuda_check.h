@@ -1,9 +1,9 @@
-/* cuda_check.h - how the examples report an error of CUDA: they print it and exit with 1, or with 3 if there is no GPU
+/* cuda_check.h - how the examples report a CUDA error: they print it and exit with 1, or with 3 if there is no GPU
    that CUDA can use. MIT licence, see LICENSE. */
 #ifndef CUDA_CHECK_H
 #define CUDA_CHECK_H
 
-#if defined __CUDACC__ || defined SIMT_EMULATOR /* without CUDA some examples are C */
+#if defined __CUDACC__ || defined SIMT_EMULATOR /* without CUDA some examples compile as C */
 #include <stdio.h>
 #include <stdlib.h>
 

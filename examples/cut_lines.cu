@@ -16,11 +16,11 @@
 
 enum { RANKS = 4, NX = 7, NY = 5, NZ = 101, LINES = NX * NY, SHARE = (LINES + RANKS - 1) / RANKS };
 
-/* The planes of a rank and its arrays: of its planes, or of interfaces. */
+/* A rank's planes and arrays. Its share: the lines whose reduced systems it solves. */
 struct rank {
     int first, planes;
     double *a, *b, *c, *d, *x;  /* planes * LINES */
-    double *ia, *ic, *id;       /* 2 LINES: the rows of its own interfaces, share after share */
+    double *ia, *ic, *id;       /* 2 LINES: the rows of its own interfaces, for one rank's share after another */
     double *ra, *rc, *rd, *one; /* 2 RANKS * lines_of_share: the reduced systems of its share; one: their diagonal */
     double *ends;               /* 2 LINES: the interface unknowns of its partitions */
 };
@@ -39,7 +39,7 @@ static double *on_device(size_t count, const double *from)
     return to;
 }
 
-/* Gives rank r its share of the planes. */
+/* Copies the planes of rank r to the device. */
 static rank open_rank(int r, const double *a, const double *b, const double *c, const double *d)
 {
     const int first = NZ * r / RANKS, planes = NZ * (r + 1) / RANKS - first;

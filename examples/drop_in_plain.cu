@@ -1,11 +1,11 @@
-/* drop_in_plain.cu - a warp a system in the fewest lines, with trid.h alone; examples/drop_in.cu is the fast one.
+/* drop_in_plain.cu - one warp per system in the fewest lines, with trid.h alone; examples/drop_in.cu is the fast one.
    MIT licence, see LICENSE.
 
        cp trid.h drop_in_plain.cu cuda_check.h somewhere && cd somewhere
        nvcc -o drop_in_plain drop_in_plain.cu && ./drop_in_plain
 
-   Each lane reads its eight rows one after another, so the lanes' accesses lie 32 bytes apart. The kernel does not look
-   for failures. bench/solve.cu measures it. Exits with 0 if all is well, 3 without a GPU. */
+   Each lane reads its eight rows one after another, so the lanes' accesses lie 32 bytes apart. The kernel does not
+   check for failures. bench/solve.cu measures it. Exits with 0 if all is well, 3 without a GPU. */
 #include "trid.h"
 #include "cuda_check.h"
 

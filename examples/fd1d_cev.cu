@@ -1,12 +1,12 @@
-/* fd1d_cev.cu - 10000 American puts in the CEV model on a GPU, a warp each, on a grid of volatilities and elasticities,
-   as a calibration needs them. The model is cev_model.h. fd1d_host.c prices calls and puts with it on a CPU.
+/* fd1d_cev.cu - 10000 American puts in the CEV model on a GPU, a warp for each put. Their volatilities and elasticities
+   form a grid, as in a calibration. The model is cev_model.h. fd1d_host.c prices calls and puts with it on a CPU.
    MIT licence, see LICENSE.
 
    In this folder:
 
        nvcc -std=c++17 -O3 -arch=native -I.. -o fd1d_cev fd1d_cev.cu && ./fd1d_cev
 
-   Prints the time of the batch and the prices at two corners of the grid. Exits with 0 if single precision agrees with
+   Prints the time of the batch and the prices at two corners of that grid. Exits with 0 if single precision agrees with
    the host's double precision to within 0.001. */
 #include "cev_model.h"
 #include "cuda_check.h"

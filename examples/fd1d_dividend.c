@@ -56,7 +56,7 @@ int main(void)
     if (failed("solve", what ? what : status.what)) return 1;
     printf("tolerance %g: %d points, %d steps\n", tolerance, suggestion.points[0], suggestion.steps);
     printf("today                          %7.4f (exact %.4f)\n", values[0].value, exact);
-    printf("before 2 %% are paid, at %.2f   %7.4f\n", date[0], values[1].value);
-    printf("before 3 are paid, at %.2f     %7.4f\n", date[1], values[2].value);
+    printf("before 2 %% is paid, at %.2f    %7.4f\n", date[0], values[1].value);
+    printf("before 3 is paid, at %.2f      %7.4f\n", date[1], values[2].value);
     return !(fabs(values[0].value - exact) <= tolerance);
 }

@@ -1,5 +1,5 @@
 /* fd_call.c - a European call by finite differences, with pde/fd.h and trid.h: points that crowd around the strike,
-   the payoff averaged over the cell of its kink, Crank-Nicolson after a Rannacher start, price and greeks.
+   the payoff averaged over the cell of its kink, Crank-Nicolson after a Rannacher start, price and Greeks.
    MIT licence, see LICENSE.
 
        gcc -std=c11 -I.. -o fd_call fd_call.c -lm && ./fd_call */

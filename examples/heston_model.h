@@ -48,7 +48,7 @@ FD_HD double heston_payoff(const heston_parameters *p, const double *at)
 }
 
 #define FD_MODEL_MIXED 1
-#define FD_MODEL_STEADY 2 /* along y nothing depends on time, nor does the rate */
+#define FD_MODEL_STEADY 2 /* nothing along y depends on time, nor does the rate */
 #define FD_MODEL heston
 #include "pde/adi2d.h"
 

@@ -1,6 +1,5 @@
 /* locvol_model.h - the local volatility model of the benchmark, for pde/adi2d.h: x is the forward rate, y the logarithm
-   of its volatility; diffusion_x = exp(2 (beta log x + y - nu^2 t / 2)) / 2, a function of x times one of y times one
-   of t.
+   of its volatility; diffusion_x = exp(2 (beta log x + y - nu^2 t / 2)) / 2 is a product of functions of x, y and t.
    MIT licence, see LICENSE. */
 #ifndef LOCVOL_MODEL_H
 #define LOCVOL_MODEL_H

@@ -1,7 +1,7 @@
-/* locvol_plain.h - the benchmark problem of local volatility calibration as a plain program in C.
+/* locvol_plain.h - the benchmark problem of local volatility calibration as a plain C program.
    MIT licence, see LICENSE.
 
-   locvol_timing.cu and bench/locvol_variants.cu measure against this program. It shares nothing with the kit.
+   locvol_timing.cu and bench/locvol_variants.cu take it as their baseline. It shares nothing with the kit.
 
    V_t + varX/2 V_xx + varY/2 V_yy = 0, varX = exp(2 (beta log x + y - nu^2 t / 2)), varY = nu^2, on a uniform grid with
    s0 and log alpha among its points. The final values are max(x - strike, 0), with strike 0.001 k in problem k. The
@@ -35,7 +35,7 @@ static const locvol_set locvol_sets[3] = {
 
 static const double locvol_s0 = 0.03, locvol_t = 5, locvol_alpha = 0.2, locvol_nu = 0.6, locvol_beta = 0.5;
 
-/* The operations that the benchmark assumes for a point and step: a division counts one, exponentials none. */
+/* The operations that the benchmark assumes for a point and step. A division counts as one, an exponential as none. */
 enum { LOCVOL_OPERATIONS = 44 };
 
 /* Makes a uniform axis with `at` as point number `index`. */
@@ -72,7 +72,7 @@ static inline void locvol_grid(const locvol_set *set, double *x, double *y, doub
 #define R LOCVOL_REAL
 #define F(stem) LOCVOL_NAME(stem)
 
-/* Computes the second difference as three adjacent weights a point: of the value below, at and above it. */
+/* Computes the weights of the second difference: for each point, those of the values below, at and above it. */
 static inline void F(locvol_second)(int points, const double *x, R *weight)
 {
     for (int i = 0; i < points; i++) {

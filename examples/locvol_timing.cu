@@ -1,4 +1,4 @@
-/* locvol_timing.cu - local volatility calibration, a benchmark of two-factor solvers, as a model of pde/adi2d.h.
+/* locvol_timing.cu - times pde/adi2d.h on a benchmark of two-factor solvers, local volatility calibration.
    MIT licence, see LICENSE.
 
        locvol_timing [--quick] [--csv [FILE]]
@@ -11,9 +11,9 @@
                                    fewer if these take more than MOST_SECONDS
        plain                       the plain program with the same threads; one run of up to PLAIN_PROBLEMS problems.
                                    Its time is scaled to the whole set, since all problems take equally long
-   GFlop/s count LOCVOL_OPERATIONS for each point and step, whatever a version does in fact. Errors are the largest over
-   the problems that were run, against the host's values in double precision. The program fails if an error is above
-   5e-6 (single) or 1e-11 (double precision).
+   GFlop/s count LOCVOL_OPERATIONS for each point and step, whatever a version actually does. An error is the largest
+   difference from the host's values in double precision, over the problems that were run. The program fails if an error
+   is above 5e-6 (single) or 1e-11 (double precision).
    --csv prints CSV; --csv FILE prints a table and writes CSV to FILE. --quick takes small sets, for a test. Without a
    GPU, or with a compiler without CUDA, there are only the rows `host` and `plain`:
        gcc -std=c11 -O3 -march=native -fopenmp -I.. -x c locvol_timing.cu -lm */
@@ -33,7 +33,7 @@
 #else
 #define ON_DEVICE 0
 #endif
-#ifdef SIMT_EMULATOR /* whose times are not worth measuring */
+#ifdef SIMT_EMULATOR /* the emulator's times are not worth measuring */
 #define ON_EMULATOR 1
 #else
 #define ON_EMULATOR 0
@@ -47,7 +47,7 @@
 enum { RUNS = 9, HOST_RUNS = 3, MOST_SECONDS = 10, PLAIN_PROBLEMS = 32 };
 
 static FILE *csv;          /* the file for CSV, or null */
-static int table = 1, bad; /* whether the rows are printed as a table; how many miss their accuracy */
+static int table = 1, bad; /* whether the rows are printed as a table; how many are inaccurate */
 
 static void heading(const char *machine)
 {
@@ -70,7 +70,7 @@ static int ascending(const void *p, const void *q)
     return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
 }
 
-/* Writes a row from the milliseconds of this many runs. */
+/* Writes a row; ms holds the milliseconds of each run. */
 static void row(const char *version, int is_double, const locvol_set *set, int runs, double *ms, double error)
 {
     qsort(ms, (size_t)runs, sizeof *ms, ascending);
@@ -191,7 +191,7 @@ typedef int Launch(const fd_batch *, const locvol_parameters *, void *, size_t, 
 typedef size_t Bytes(const fd_batch *);
 
 static const struct Version {
-    const char *name, *call; /* of the rows from device memory and from host memory */
+    const char *name, *call; /* of its two rows */
     Launch *launch[2];       /* in single and in double precision */
     Bytes *bytes[2];
 } versions[] = {
@@ -230,7 +230,7 @@ static void time_version(const Version &version, int is_double, const locvol_run
     check(cudaMemcpy(spot, run->spot, sizeof run->spot, cudaMemcpyHostToDevice));
     for (size_t k = 0; k < n; k++) to_copy[k] = run->problem[k], to_copy[k].spot = spot;
     batch.problem = problem;
-    /* After a pause a GPU is slower for about 15 ms: runs count once they have taken 20. */
+    /* A GPU is slower for about 15 ms after a pause, so no run counts before 20 ms of warm-up. */
     double ms[2][RUNS], warm = 0;
     for (int r = -1; r < RUNS; r += warm >= 20 || ON_EMULATOR) {
         float took;
@@ -271,7 +271,7 @@ static void time_version(const Version &version, int is_double, const locvol_run
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* Describes the machine of the rows. *devices receives the number of GPUs. */
+/* Writes a description of this machine to name. *devices receives the number of GPUs. */
 static void machine_name(char *name, size_t size, int *devices)
 {
     char line[200];

@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    trid_warp_hybrid exchanges by shuffles. Where shuffles are the limit, or the reduced system needs another solver,
-   call its two halves: they reduce K rows a lane to one, and expand the result of your own PCR. */
+   call the two halves of the hybrid. trid_warp_reduce reduces K rows a lane to one; trid_warp_expand expands the result
+   of your own PCR. */
 #include "trid.h"
 #include "cuda_check.h"
 
@@ -18,7 +19,7 @@ static __device__ void solve_by_pcr(float a, float c, float *d, float (*shared)[
     if (rank == 0) a = 0;
     if (rank == W - 1) c = 0;
     for (int s = 1; s < W; s *= 2) {
-        /* Where no row is that far above or below, a lane takes its own, to which its coupling is zero. */
+        /* A lane without a row that far above or below reads its own row instead; its coupling there is zero. */
         int above = rank >= s ? lane - s : lane, below = rank + s < W ? lane + s : lane;
         __syncwarp(); /* the step before has been read */
         shared[0][lane] = a, shared[1][lane] = c, shared[2][lane] = *d;

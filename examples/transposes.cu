@@ -5,8 +5,9 @@
    elements that it holds, and five shuffles bring the sums of the lanes before it. The ways into the layout are:
      SHARED   through shared memory: any K, any alignment
      SHFL     by shuffles: K a power of two, no shared memory
-     VEC      each lane accesses its own elements, 16 bytes at a time: as fast as SHARED for one array if the K elements
-              of a lane are 16 bytes (for loads, up to 32); rows not aligned to 16 bytes are accessed element by element
+     VEC      each lane accesses its own elements, 16 bytes at a time. For one array this is as fast as SHARED if
+              the K elements of a lane take 16 bytes (for loads, up to 32). Rows not aligned to 16 bytes are accessed
+              element by element.
    docs/transpose.md has the speeds. Exits with 0 if the sums are right, 3 without a GPU. */
 #include "transpose.h"
 #include "cuda_check.h"

@@ -158,9 +158,9 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
    Needs    n >= 2; element j of each array at [j * stride]; u and v overlap no other array. flags: with
             TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1] likewise
    Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. f depends on reach[0] rows from the top, z on
-            reach[1] rows from the bottom. Beyond them, the coupling of f to the next row below, or of z to the next row
-            above, never exceeds the unit roundoff. With a reach of n, f and z depend on each other. NaN counts as
-            large.
+            reach[1] rows from the bottom: if that many rows or more are solved for f, its coupling to the next row
+            below is at most the unit roundoff, and likewise that of z to the next row above. With a reach of n, f and z
+            depend on each other. NaN counts as large.
    Returns  0; -1 for n < 2; 1 + the first row found with a bad pivot; or n for a coupling that is not finite
    Cost     2n FMA + 6n mul + 2n rcp
    Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to it.

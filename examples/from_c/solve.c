@@ -2,8 +2,7 @@
    MIT licence, see LICENSE.
 
    nvcc compiles the kernels from one file, library.cu. That takes minutes, since the file contains all of them.
-   library.cu can also become a shared library. The two files have a folder of their own because they are one program in
-   two languages; each .c or .cu file directly under examples/ is a program by itself. In the kit's folder:
+   library.cu can also become a shared library. In the kit's folder:
 
        gcc -std=c11 -I. -I/usr/local/cuda/include -c examples/from_c/solve.c
        nvcc -O3 -arch=native -I. -o solve solve.o examples/from_c/library.cu && ./solve */

@@ -3,7 +3,7 @@
 #include "cpu_avx.h"
 #include "trid.h"
 
-/* Solves one system, by the calling thread; work has n elements. */
+/* Solves one system in the calling thread; work has n elements. */
 int kit_solve_one(int n, const double *a, const double *b, const double *c, const double *d, double *x, double *work)
 {
     return trid_host_thomas_f64(n, a, b, c, d, x, work);
@@ -24,9 +24,10 @@ int kit_solve_axis(int nx, int ny, int nz, int axis, const double *a, const doub
     return cpu_avx_thomas_f64(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
 }
 
-/* Solves `levels` levels of columns first + 1 .. first + width of arrays (columns, all levels), in place: x holds the
-   right-hand sides and becomes the solution. Fortran forbids passing one array for both d and x of kit_solve_axis.
-   Work for all columns and levels (kit_axis_bytes, axis 2) is enough if there are at most 8192 levels. */
+/* Solves the first `levels` rows of the systems in columns first + 1 .. first + width of arrays (columns, all levels),
+   in place: x holds the right-hand sides and becomes the solution. Fortran forbids passing one array for both d and x
+   of kit_solve_axis. Work for all columns and levels (kit_axis_bytes, axis 2) is enough if there are at most 8192
+   levels. */
 int kit_solve_band(int columns, int first, int width, int levels, const double *a, const double *b, const double *c,
                    double *x, void *work, int threads)
 {

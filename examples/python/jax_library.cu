@@ -7,7 +7,8 @@
            -isystem "$(python3 -c 'import jax; print(jax.ffi.include_dir())')" \
            -o libtriband_jax.so examples/python/jax_library.cu
 
-   a, b, c, d and x have the same shape, whose last axis runs along a system. status has it without the last axis. */
+   a, b, c, d and x have the same shape, whose last axis runs along a system. status has this shape without the
+   last axis. */
 #include "trid/batch.h"
 
 #include "xla/ffi/api/ffi.h"

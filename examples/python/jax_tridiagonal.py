@@ -31,10 +31,10 @@ def load(path):
 
 
 def launch(a, b, c, d, flags=0):
-    """Returns x, and for each system 0 or 1 + the first bad row. All axes except the last count systems, so an axis
-    that vmap adds in front means more systems in the same call."""
+    """Returns x and the status of each system: 0, or 1 + the index of the first bad row. The last axis runs along a
+    system, all others over the systems; so an axis that vmap adds in front adds systems to the same call."""
     if any(v.shape != d.shape or v.dtype != d.dtype for v in (a, b, c)):
-        raise ValueError("a, b, c, d must be of one shape and dtype: "
+        raise ValueError("a, b, c, d must have one shape and dtype: "
                          f"{', '.join(f'{v.dtype}{list(v.shape)}' for v in (a, b, c, d))}")
     if d.dtype not in (jnp.float32, jnp.float64):
         raise TypeError(f"{d.dtype} is neither float32 nor float64: convert with .astype")
@@ -130,7 +130,7 @@ def check():
 
     for dtype, unit in ((jnp.float32, 2.0**-24), (jnp.float64, 2.0**-53)):
         for n in (1, 2, 31, 256, 1500):
-            # A few roundings of a row's terms, whose sum is below 6, go through an inverse below 10.
+            # The residual is a few roundings of a row's terms, whose sum is below 6; the inverse has a norm below 10.
             system = problem(20, n, dtype)
             small(f"{dtype.__name__}, n = {n}: differs from a dense solve by",
                   jax.jit(solve)(*system) - dense(*system), 256 * unit)
@@ -148,13 +148,13 @@ def check():
         return (method(*system) ** 3).sum()
 
     gradient = [jax.jit(jax.grad(partial(loss, method), argnums=(0, 1, 2, 3)))(a, b, c, d) for method in (solve, dense)]
-    small("gradient, differs from that of a dense solve by", jax.tree.map(jnp.subtract, *gradient), 1e-12)
+    small("gradient: differs from that of a dense solve by", jax.tree.map(jnp.subtract, *gradient), 1e-12)
 
     def loss_of_one(method, b, a, c, d):
         return loss(method, a[None], b[None], c[None], d[None])
 
     hessian = [jax.vmap(jax.jacrev(jax.grad(partial(loss_of_one, method))))(b, a, c, d) for method in (solve, dense)]
-    small("second derivatives by b, in the same way", hessian[0] - hessian[1], 1e-11)
+    small("second derivatives with respect to b, likewise", hessian[0] - hessian[1], 1e-11)
     return wrong
 
 

@@ -47,7 +47,7 @@ NAMES = {np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
 
 
 def checked(*arrays):
-    """Returns the precision of arrays of one shape. The library sees only addresses, so this function checks them."""
+    """Returns the precision of the arrays. The library sees only addresses, so dtypes and shapes are checked here."""
     last = arrays[-1]
     for v in arrays:
         if v.dtype not in NAMES:  # another byte order is another dtype
@@ -65,7 +65,7 @@ def require(*arrays):
 
 
 def call(library, method, matrix, d, axis, out, threads):
-    """Solves by cpu_avx_thomas, where matrix is the arrays a, b, c, or by cpu_avx_solve, where it is the factors."""
+    """Solves by cpu_avx_thomas if matrix holds the arrays a, b, c, by cpu_avx_solve if it holds the factors."""
     x = np.empty_like(d) if out is None else out
     if threads < 1:
         raise ValueError(f"threads = {threads}: must be at least 1")
@@ -97,7 +97,8 @@ def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
 
 
 def factor(library, a, b, c):
-    """Returns the factors of a matrix of n rows, as are a, b, c, for solve_factored. Raises LinAlgError as solve does."""
+    """Returns the factors of one matrix for solve_factored; a, b, c have n elements each. Raises LinAlgError as solve
+    does."""
     a, b, c = require(a, b, c)
     f = np.empty((3, len(b)), b.dtype)
     name = checked(a, b, c, f[0])
@@ -108,7 +109,7 @@ def factor(library, a, b, c):
 
 
 def solve_factored(library, f, d, axis=-1, out=None, threads=THREADS):
-    """Solves as solve does, for systems that all have the matrix whose factors, from factor(..), are f."""
+    """Solves as solve does, for systems that all have the same matrix; f is its factors, from factor(..)."""
     f, d = require(f, d)
     if f.dtype != d.dtype or f.shape != (3, d.shape[axis]):
         raise ValueError(f"f is {f.dtype} {f.shape}: must be {d.dtype} {(3, d.shape[axis])}")
@@ -116,8 +117,8 @@ def solve_factored(library, f, d, axis=-1, out=None, threads=THREADS):
 
 
 def mixed(library, depth, rate, t):
-    """Returns t[level, column] after an implicit step of vertical mixing. Column s is water down to depth[s] levels;
-    on land depth[s] is 0. Below the water a row is 1 x = d: the value stays, and does not affect the water above."""
+    """Returns t[level, column] after an implicit step of vertical mixing. Column s has depth[s] levels of water,
+    0 on land. Below the water a row is 1 x = d: the value stays, and does not affect the water above."""
     level = np.arange(len(t))[:, None]
     a = np.where((level > 0) & (level < depth), -rate, 0).astype(t.dtype)
     c = np.where(level + 1 < depth, -rate, 0).astype(t.dtype)
@@ -228,7 +229,7 @@ def check(library):
         a, b, c, d = problem((200, 100), dtype)
         if solve_banded:
             difference = abs(solve(library, a, b, c, d) - loop(a, b, c, d)).max()
-            # A few roundings of a row's terms, whose sum is below 6, go through an inverse below 10.
+            # The residual is a few roundings of a row's terms, whose sum is below 6; the inverse has a norm below 10.
             wrong += not difference <= 256 * unit
             print(f"{np.dtype(dtype).name}: differs from scipy.linalg.solve_banded by {difference:.1e}")
         b[7, 0] = 0

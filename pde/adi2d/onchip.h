@@ -151,8 +151,8 @@ static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
    kernel. If no cluster holds the grids, solves as MODEL_coalesced does.
    Needs    in device memory: all that the batch and its problems point to, parameters (one per problem), and memory of
             MODEL_onchip_bytes, aligned to 128 bytes
-   Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
-            is refused, FD_BAD_ARGUMENT in each status and, if the batch's sizes are valid, NaN elsewhere
+   Leaves   status, values, grids and coordinates, in stream order; NaN for a problem that fails; if the call is
+            refused, FD_BAD_ARGUMENT in each status and, if the batch's sizes are valid, NaN elsewhere
    Returns  FD_OK; as adi2d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for too little
             memory; FD_LAUNCH_FAILED
    Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three; and

@@ -4,7 +4,7 @@
 #define adi3d_device_bytes FD_OF(device_bytes)
 #define adi3d_device FD_OF(device)
 
-/* ---- work that is done once a march or once a date --------------------------------------------------------------- */
+/* ---- work that is done once per march or once per date ----------------------------------------------------------- */
 
 /* A block's threads, in preparation and in kernels with a block for each row of the grid. */
 enum { adi3d_p_device_threads = 128 };

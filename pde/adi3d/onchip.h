@@ -115,8 +115,8 @@ static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
    kernel.
    Needs    in device memory: all that the batch and its problems point to, parameters (one per problem), and memory of
             MODEL_onchip_bytes, aligned to 128 bytes
-   Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; if the call
-            is refused, FD_BAD_ARGUMENT in each status and, if the batch's sizes are valid, NaN elsewhere
+   Leaves   status, values, grids and coordinates, in stream order; NaN for a problem that fails; if the call is
+            refused, FD_BAD_ARGUMENT in each status and, if the batch's sizes are valid, NaN elsewhere
    Returns  FD_OK; as adi3d_check; FD_BAD_ARGUMENT for a null pointer or misaligned memory; FD_NO_ROOM for grids that no
             cluster of the current device holds (MODEL_onchip_blocks), or for less memory than MODEL_onchip_bytes;
             FD_LAUNCH_FAILED

@@ -7,7 +7,8 @@
 enum {
     FD_LINEAR,     /* the second normal derivative is zero */
     FD_VALUE,      /* the value is given. The row has no coupling; the caller writes 1 on the matrix's diagonal and the
-                      value (in a solve for the difference from w, the value less w) on the right-hand side */
+                      value (in a solve for the difference y' - w of fd_stage: the value less w) on the right-hand
+                      side */
     FD_SLOPE,      /* the derivative in the direction of the axis is given; fd_lane_source returns its term */
     FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
                       point out of the axis. The first derivative is a one-sided difference of second order;
@@ -255,7 +256,8 @@ TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffu
     return row;
 }
 
-/* Returns A u at a point, from the values below, at and above it. Kill, given slopes and third points are not included.
+/* Returns A u at a point, from the values below, at and above it. The result does not include kill, the slope given at
+   a face, or the term of a third point.
    Needs    as fd_lane_first
    Cost     2 subtractions, 1 multiplication, 1 FMA */
 TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real above)
@@ -296,7 +298,7 @@ typedef struct {
 } fd_step_data;
 
 /* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
-   Leaves   *data, with time_independent 0. If the scheme is refused, there are no stages, and all factors are 0
+   Leaves   *data, with time_independent 0. If the scheme is refused, stages, size and all of base are 0
    Returns  FD_OK, FD_BAD_SCHEME or FD_BAD_THETA */
 TB_HD int fd_step_data_of(int which, const fd_step *step, fd_step_data *data)
 {

@@ -386,7 +386,7 @@ TB_D void fd1d_p_load_step(int lanes, fd1d_p_group *g, int segment)
     fd1d_p_sync(lanes);
 }
 
-/* Applies the events at the date at the end of step `at`, the last of its segment, to `extra` and u. */
+/* Applies to `extra` and u the events on the date that ends step `at`, the last step of its segment. */
 template <int k, int lanes>
 TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
 {

@@ -324,7 +324,7 @@ constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
     return 0;
 }
 
-/* With one matrix for all systems, warps take several tiles if at least this many blocks remain. */
+/* With one matrix for all systems, warps take several tiles if the launch then still has at least this many blocks. */
 #ifndef TRID_P_BATCH_LEAST_BLOCKS
 #define TRID_P_BATCH_LEAST_BLOCKS 8192
 #endif

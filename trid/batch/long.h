@@ -24,10 +24,11 @@ struct trid_p_batch_levels {
                                     for the rows beyond the last whole chunk */
     tb_real *reduced[4];         /* a, b, c, d of the reduced systems; later d is their x */
     long long row, system;       /* distance between two rows of a reduced system, and between two such systems */
-    int *worst;                  /* for each system the first bad row of those found in its chunks before the reduced
-                                    system is solved, and of those found afterwards; or null */
+    int *worst;                  /* two numbers for each system: the first bad row found in its chunks before the
+                                    reduced system is solved, and the first found afterwards; or null */
     const int *below;            /* for each system the status of its reduced system */
-    unsigned *largest;           /* checked: for each system the bits of the largest error and size */
+    unsigned *largest;           /* checked: for each system the bits of the largest |r| and of the largest |A||x| + |d|
+                                    (trid_p_batch_worst) */
     tb_real *keep;               /* refined: the array in which the first x is stored .. */
     const tb_real *before;       /* .. and the one from which it is then read */
     const tb_real *top, *bottom; /* periodic: the corners, as in trid_p_batch_more */
@@ -56,7 +57,7 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
      solve()         leaves x in d; with `open`, only reduces the chunk. Returns the first bad row that the thread
                      knows of
      around()        finds x of the rows before and after the thread's rows, if they are in the chunk
-     raise()         raises the system's largest error and size
+     raise()         raises the system's largest error and size (trid_p_batch_worst), if the thread's are larger
      store()         stores x, or keeps it for load_before() */
 template <class tb_real, int k, int systems, int parts, int path, int keeps>
 struct trid_p_batch_chunk;

@@ -85,8 +85,8 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
         {lines, a, b, c, d, x, options, stream}, TRID_BATCH_CHECKED_FLAGS, TRID_BATCH_REFINED);
 }
 
-/* Solves as trid_batch_solve does, with matrices made in registers by the function object `rows`: rows(system, row, &a, &b,
-   &c) gives row `row` of the system with index `system`. The object can be copied to the device, and defines
+/* Solves as trid_batch_solve does, with matrices made in registers by the function object `rows`: rows(system, row, &a,
+   &b, &c) gives row `row` of the system with index `system`. The object can be copied to the device, and defines
 
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
 

@@ -384,7 +384,8 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
     trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
-    /* A missing block counts as two unknowns that are zero. Its border faces up in odd lanes and down in even ones. */
+    /* A missing block counts as two unknowns that are zero. Its border has the form for a join with the group above
+       it in odd lanes, and with the group below it in even ones. */
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         all[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
