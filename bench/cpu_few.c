@@ -79,12 +79,15 @@ static cpu_avx_lines planes(long long n, long long systems)
     return lines;
 }
 
-/* Groups of systems that can be cut: contiguous and interleaved ones, with an element between groups. */
+/* Groups with an element between them: contiguous and interleaved systems that can be cut, and short rows. */
 static const struct {
     const char *layout;
     cpu_avx_lines lines;
 } grouped[] = {{"contiguous_groups", {2500, 1, 2, 2500, 16, 2 * 2500 + 1}},
                {"contiguous_groups", {20000, 1, 4, 20000, 16, 4 * 20000 + 1}},
+               {"interleaved_groups", {1000, 3, 3, 1, 300, 3 * 1000 + 1}},
+               {"interleaved_groups", {1000, 7, 7, 1, 300, 7 * 1000 + 1}},
+               {"interleaved_groups", {1000, 12, 12, 1, 300, 12 * 1000 + 1}},
                {"interleaved_groups", {20000, 5, 5, 1, 16, 5 * 20000 + 1}},
                {"interleaved_groups", {100000, 64, 64, 1, 4, 64 * 100000 + 1}}};
 

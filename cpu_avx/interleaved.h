@@ -356,9 +356,8 @@ CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, c
     return tile->first;
 }
 
-/* Solves a tile of up to four vectors. Rows are prefetched only where that is faster: if d is kept in the store, so that
-   x is not touched during elimination, or if a vector is a whole cache line; and if at most two vectors are loaded, or
-   one that is whole. More of them keep enough loads in flight. */
+/* Solves a tile of up to four vectors. Rows from memory are prefetched only where this is faster: if d is kept in the
+   store (tiles of at most two vectors), or if the tile is one vector of a whole cache line. */
 CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                          const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
 {

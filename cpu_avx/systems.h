@@ -269,7 +269,7 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     /* In place, x overwrites the d that elimination read. Rows far apart compete for a few sets of the cache and have
        been evicted, so x is stored past the caches. Rows close together are still in the cache. */
     const long long least = 128 / size, narrow = cpu_avx_p_width(lines->n, 1, CPU_AVX_SIZE);
-    const long long kept = (batch->f ? 1 : 2) * lines->n * size; /* bytes of d and any c */
+    const long long kept = (batch->f ? 1 : 2) * lines->n * size; /* a system's bytes in a store that holds d */
     const int halved = lines->systems > narrow && lines->systems * size <= 256; /* `narrow` would halve the rows */
     plan.stream = lines->stride == 1 && (batch->x != batch->d || lines->step > narrow) && !halved &&
                   kept * narrow <= CPU_AVX_P_APART_BYTES &&

@@ -72,7 +72,7 @@ CPU_AVX_API int cpu_avx_p_group_by_group(const cpu_avx_lines *all, int threads, 
     *one = *all;
     one->groups = 1;
     const cpu_avx_p_cut cut = cpu_avx_p_cut_of(one, threads, CPU_AVX_SIZE);
-    const int row = cut.per_lane * CPU_AVX_SIZE; /* 0 for seven or more interleaved systems */
+    const int row = cut.per_lane * CPU_AVX_SIZE;                  /* 0 for seven or more interleaved systems */
     const int is_long = 2 * 128 * all->n > CPU_AVX_P_APART_BYTES; /* c and d of the narrowest tile */
     const int pays = row ? row <= (is_long ? 24 : 16) : is_long;
     return all->groups > 1 && cut.count && pays && cpu_avx_p_worth(one, threads) == threads;
@@ -164,19 +164,21 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
    Returns  0, an error, or 1 + the index of the first system with a bad pivot; x of each such system is unspecified
    Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal per element. Without vectors, and for
             interleaved x that is not stored past the caches, x also holds d between elimination and substitution, so it
-            is written twice, and a very long tile's x is read from memory again. Fast if stride or step is 1, fastest
-            if all rows of x begin on cache lines; other layouts are gathered. Long contiguous systems of one group are
-            cut into partitions, which threads share (rows near a separator are read more than once): from 2048 rows on
-            (1024 in double precision) if there are fewer than 32 systems (16), from 8192 rows on (4096) if there are at
-            most 32 (16) for every two threads, and, whatever their number, from 128 KB per array and system on.
-            Interleaved systems of one group and of more than 8192 rows are cut as well: two to six if there are no gaps
-            between rows (but not four on one thread), and seven or more if a row takes at most 512 bytes and there are
-            several threads or 1 MB per array. Several groups are solved one after another if one alone would be cut and
-            has at least 1024 rows for each thread but one (CPU_AVX_THREAD_ROWS); seven or more interleaved systems only
-            if they have more than 65,536 rows. A batch that is not cut is solved from both ends if it has at most six
-            systems per thread (six in all, if they share cache lines), or if its systems are contiguous and each takes
-            128 KB or more per array. One or two systems are then solved at a time (or a vector of up to four if they
-            share cache lines), with a division instead of cpu_avx_rcp
+            is written twice, and a very long tile's x is read from memory again; rows shorter than their vectors are an
+            exception. Fast if stride or step is 1, fastest if all rows of x begin on cache lines; other layouts are
+            gathered. Long contiguous systems of one group are cut into partitions, which threads share (rows near a
+            separator are read more than once): from 2048 rows on (1024 in double precision) if there are fewer than 32
+            systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and, whatever
+            their number, from 128 KB per array and system on. Interleaved systems of one group and of more than 8192
+            rows are cut as well: two to six if there are no gaps between rows (but not four on one thread), and seven
+            or more if a row takes at most 512 bytes and there are several threads or 1 MB per array. Several groups are
+            solved one after another if one alone would be cut and has at least 1024 rows for each thread but one
+            (CPU_AVX_THREAD_ROWS). If they are interleaved, a row of at most six systems must also take at most 16
+            bytes, or 24 if they have more than 65,536 rows; seven or more must have more than 65,536 rows. A batch that
+            is not cut is solved from both ends if it has at most six systems per thread (six in all, if they share
+            cache lines), or if its systems are contiguous and each takes 128 KB or more per array. One or two systems
+            are then solved at a time (or a vector of up to four if they share cache lines), with a division instead of
+            cpu_avx_rcp
    Error    a few roundoffs in the residual; a dozen or so if barely dominant systems are cut. A system is cut only if
             the couplings between its separators are lost in rounding; unknowns that are much smaller than others far
             away may then come out as 0. The number of threads may change the rounding of x */
@@ -191,9 +193,9 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but must not overlap another array
             (if the pointer x equals f, the call is refused)
    Returns  0 or an error
-   Cost     reads d and writes x once (x twice without vectors, and where it is interleaved and not stored past the
-            caches); 2 FMA and 1 mul per element. Systems are not cut. Those that cpu_avx_thomas would solve from both
-            ends, if it did not cut them, are solved without vectors, one or two at a time */
+   Cost     reads d and writes x once (x as often as cpu_avx_thomas does, if it does not cut the batch); 2 FMA and 1 mul
+            per element. Systems are not cut. Those that cpu_avx_thomas would solve from both ends, if it did not cut
+            them, are solved without vectors, one or two at a time */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {
