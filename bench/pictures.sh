@@ -82,7 +82,7 @@ END {
         for (i = 1; i <= count[p, 4]; i++) {
             x = across(p, n_of[p, 4, i]); y = down(share_of[p, 4, i])
             dot(x, y, 3, "d2")
-            text(x + 7, y + 4, "small", "one thread a system")
+            text(x + 7, y + 4, "small", "one thread per system")
         }
     }
     x = 58
@@ -113,7 +113,7 @@ BEGIN {
     series(0, "solve", "trid_batch_solve")
     series(0, "solve_pivoted", "trid_batch_pivoted")
     series(0, "cusolverdx_gtsv_no_pivot", "cuSolverDx gtsv_no_pivot", 1)
-    series(0, "cusolverdx_one_thread", "cuSolverDx, one thread a system", 1)
+    series(0, "cusolverdx_one_thread", "cuSolverDx, one thread per system", 1)
     series(1, "cusparse_gtsv2StridedBatch", "cuSPARSE gtsv2StridedBatch")
     series(1, "cusparse_gtsv2", "cuSPARSE gtsv2")
     series(1, "cusparse_gtsv2_nopivot", "cuSPARSE gtsv2_nopivot")
@@ -196,7 +196,7 @@ AWK
 draw bs1d docs/results/bs1d-h200.csv <<'AWK'
 BEGIN {
     split("explicit1 explicit2 explicit3 implicit1 implicit2 implicit3 implicit4 implicit4_increment", rung, " ")
-    split("a thread a point|8 points in each lane|many steps composed into one|a new matrix each step|" \
+    split("one point per thread|8 points in each lane|many steps composed into one|a new matrix each step|" \
         "implicit1 in increment form|factored once|factored, no needless PCR|implicit4 in increment form", word, "|")
     for (k = 1; k in rung; k++) words[rung[k]] = word[k]
 }
@@ -215,7 +215,7 @@ END {
     if (!bars) fail("no shares of a peak in this file")
     bar_chart("bs1d.h: pricing " smallest " options on one asset, rung by rung", \
         "Share of the arithmetic peak by rung of bs1d.h", \
-        "share of the arithmetic peak, counting the operations of the plain step; a rung that needs fewer can pass 100 %", \
+        "share of the arithmetic peak, counting the operations of the plain step; a rung that needs fewer can exceed 100 %", \
         machine, size)
 }
 AWK
@@ -226,7 +226,7 @@ AWK
 draw bs3d docs/results/bs3d_timing-h200.csv <<'AWK'
 BEGIN {
     split("explicit1 explicit2 explicit3 explicit4 implicit1 implicit2 implicit3", rung, " ")
-    split("a thread a column|neighbours kept in registers|planes in shared memory|two steps in one sweep|" \
+    split("one column per thread|neighbours kept in registers|planes in shared memory|two steps in one sweep|" \
         "four kernels a step|one sweep up, one down|one sweep a step", word, "|")
     for (k = 1; k in rung; k++) words[rung[k]] = word[k]
 }

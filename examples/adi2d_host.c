@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     size_t bytes = heston_host_bytes_f64(&batch, workers);
     void *memory = malloc(bytes);
     int what = heston_host_f64(&batch, &parameters, workers, memory, bytes);
-    if (!what) what = status.what; /* the call was good; is the problem solved? */
+    if (!what) what = status.what; /* the function returned no error; was the problem solved? */
     free(memory);
     if (what) return fprintf(stderr, "%s\n", adi2d_status_string(what)), 1;
 

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         void *memory = adi3d_allocate(bytes); /* null if there is too little memory */
         int what = memory || !bytes ? basket_solve_f64(&batch, &parameters, memory, bytes) : FD_NO_ROOM;
         adi3d_free(memory);
-        if (!what) what = status.what; /* the call was good; is the problem solved? */
+        if (!what) what = status.what; /* the function returned no error; was the problem solved? */
         if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
         printf("%s put: %.6f, delta %.6f %.6f %.6f, gamma of the first two %.6f\n",
                problem.exercise ? "American" : "European", values.value, values.first[0], values.first[1],

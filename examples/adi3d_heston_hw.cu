@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     void *memory = adi3d_allocate(bytes);
     int what = memory || !bytes ? heston_hw_solve_f64(&batch, &parameters, memory, bytes) : FD_NO_ROOM;
     adi3d_free(memory);
-    if (!what) what = status.what; /* the call was good; is the problem solved? */
+    if (!what) what = status.what; /* the function returned no error; was the problem solved? */
     if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
     const double error = values.value / known - 1;
     printf("call %.6f, known %.6f, relative error %.1e\n", values.value, known, error);

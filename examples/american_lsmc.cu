@@ -409,7 +409,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) moments(Run r, int date)
     }
 }
 
-/* three, second kernel: a block a scenario */
+/* three, second kernel: one scenario per block */
 template <int D>
 TRID_KERNEL void __launch_bounds__(THREADS) regress(Run r, int date)
 {
@@ -446,7 +446,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) step(Run r, int date)
     publish<D>(r, scenario, date - 1, sum, &scratch);
 }
 
-/* The result: a block a scenario. */
+/* The result: one scenario per block. */
 template <int SOURCE>
 TRID_KERNEL void __launch_bounds__(THREADS) finish(Run r)
 {

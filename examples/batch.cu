@@ -6,7 +6,7 @@
    Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays.
    Their bytes per second are compared with those that a device-to-device copy of 4 GiB reads and writes in the same
    run. A copy writes half of its bytes and a solve a fifth. Reading is a little faster than writing, so a solve can
-   pass 100 %.
+   exceed 100 %.
    Without a GPU the host's hybrid solves the batch, by default of 2048 systems. Exits with 1 if a residual is too
    large. */
 #include "transpose.h"

@@ -101,7 +101,7 @@ static void heading(const char *machine, const double peak[2])
         printf("Table 1, one factor: 2048 and 16896 calls on %d points, %d explicit or %d implicit steps. %d rows\n"
                "take 10 s on an H200. GFlop/s count the operations of the paper's kernels, whatever a rung computes,\n"
                "and %% of peak compares with a loop of multiply-adds. So a rung that saves work, as explicit3 does by\n"
-               "composing steps, passes 100 %%.\n",
+               "composing steps, can exceed 100 %%.\n",
                POINTS, EXPLICIT_STEPS, IMPLICIT_STEPS, 4 * (int)(sizeof ladder / sizeof ladder[0]));
     else if (table)
         printf("Table 1, one factor, without a GPU: the host reference marches %d calls on %d points, %d explicit\n"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Writes the final values where BS3D_GIVEN expects them: value (i, j, k) at [i + pitch (j + ny k)] of work. A
-   thread takes a point, a block a row. The march itself sets the elements after the last point of each row. */
+   thread writes one point, a block one row. The march itself sets the elements after the last point of each row. */
 __global__ void exchange(bs3d_problem o, float *u)
 {
     int i = (int)threadIdx.x, j = (int)blockIdx.x, k = (int)blockIdx.y;

@@ -8,15 +8,15 @@
    if one takes over a second) after a warm-up (none before a single run), from before a call until it has its result.
    --large adds the best rungs at 512^3. --csv alone prints only CSV; --csv FILE prints the table, and writes the rows
    to FILE. With more than 256 points on an axis, explicit steps are shortened in proportion to the square of the
-   spacing, to remain stable. Their number stays, so the maturity is shorter. --steps also changes the maturity, not the
-   length of a step. Where the maturity is not T, value_at_strike and abs_error are left empty. The limit: a step reads
-   and writes one array, at the speed of a device-to-device copy of 4 GiB in the same run. gbytes_per_s is these bytes
-   over the measured time, and pct_of_limit compares it with the copy's speed, whatever a rung really moves; a rung that
-   makes two steps in a sweep can pass 100. GFlop/s count a fixed number of operations for each point and step, whatever
-   a rung really needs: 53 explicit, 108 (single) or 129 (double precision) implicit. They follow from the times and
-   GFlop/s of the paper's table 2. Without a GPU the host reference runs on 64^3 points, 3 times. The program fails if a
-   rung is less accurate than expected. A row is marked "!" if its median exceeds its least time by more than a tenth:
-   something else was running. */
+   spacing, to remain stable. Their number stays, so the maturity is shorter. --steps also changes the maturity, not
+   the length of a step. Where the maturity is not T, value_at_strike and abs_error are left empty. The limit: a step
+   reads and writes one array, at the speed of a device-to-device copy of 4 GiB in the same run. gbytes_per_s is these
+   bytes over the measured time, and pct_of_limit compares it with the copy's speed, whatever a rung really moves; a
+   rung that takes two steps in one sweep can exceed 100. GFlop/s count a fixed number of operations for each point and
+   step, whatever a rung really needs: 53 explicit, 108 (single) or 129 (double precision) implicit. They follow from
+   the times and GFlop/s of the paper's table 2. Without a GPU the host reference runs on 64^3 points, 3 times. The
+   program fails if a rung is less accurate than expected. A row is marked "!" if its median exceeds its least time by
+   more than a tenth: something else was running. */
 #include "bs3d.h"
 #include "cuda_check.h"
 
@@ -95,7 +95,7 @@ static void heading(const char *machine, double copy, size_t copied)
         printf("Table 2, three factors: a call on three assets, %d explicit or %d implicit steps unless --steps\n"
                "says otherwise. 14 rows on 256^3 points take 10 s on an H200, 6 rows on 512^3 another 10 s. GB/s\n"
                "count one array read and written a step, whatever a rung moves, and the limit is the speed of a\n"
-               "copy. So a rung that makes two steps in one sweep can pass 100 %%.\n",
+               "copy. So a rung that takes two steps in one sweep can exceed 100 %%.\n",
                STEPS, IMPLICIT_STEPS);
     else if (table)
         printf("Table 2, three factors, without a GPU: the host reference prices a call on three assets on %d^3\n"

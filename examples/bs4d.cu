@@ -10,7 +10,7 @@
    array: nine, as many as implicit1 of bs3d.h makes for three axes.
 
    The program times the march, each of its launches alone, and implicit1 of bs3d.h on 256^3 points, as many as 64^4.
-   The limit is to read and write one array a step, at the speed of a device-to-device copy. */
+   The lower bound on time is to read and write one array a step, at the speed of a device-to-device copy. */
 #define BS1D_NO_LAUNCHES /* the ladder in one factor is not used */
 #include "bs3d.h"
 #include "trid/batch.h"

@@ -38,7 +38,8 @@ int main(void)
     const size_t bytes = cev_host_bytes_f64(&batch, 1);
     void *memory = malloc(bytes);
     int what = memory ? cev_host_f64(&batch, parameters, 1, memory, bytes) : FD_NO_ROOM;
-    for (int p = 0; p < PROBLEMS && !what; p++) what = status[p].what; /* the call was good; are the problems solved? */
+    /* the function returned no error; were the problems solved? */
+    for (int p = 0; p < PROBLEMS && !what; p++) what = status[p].what;
     free(memory);
     if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
 

@@ -1,4 +1,4 @@
-/* first_kernel.cu - three kernels, from a loop over rows to a warp a system at the speed of memory (docs/guide.md).
+/* first_kernel.cu - three kernels, from a loop over rows to one system per warp at the speed of memory (docs/guide.md).
    MIT licence, see LICENSE.
 
        cp trid.h transpose.h first_kernel.cu cuda_check.h somewhere && cd somewhere
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <vector>
 
-/* One: the Thomas algorithm as in a textbook, a thread a system. w is work space of the size of x. */
+/* One: the Thomas algorithm as in a textbook, one system per thread. w is work space of the size of x. */
 __global__ void thomas(int n, int systems, const float *a, const float *b, const float *c, const float *d, float *x,
                        float *w)
 {
@@ -29,7 +29,7 @@ __global__ void thomas(int n, int systems, const float *a, const float *b, const
     for (int j = n - 2; j >= 0; j--) x[at + j] = value = x[at + j] - w[at + j] * value; /* and up */
 }
 
-/* Two: a warp a system of up to 256 rows, which lie in registers: rows 8l .. 8l+7 in lane l. */
+/* Two: one system per warp, of up to 256 rows, which lie in registers: rows 8l .. 8l+7 in lane l. */
 __global__ void hybrid(int n, int systems, const float *a, const float *b, const float *c, const float *d, float *x)
 {
     int system = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32, first = 8 * ((int)threadIdx.x % 32);

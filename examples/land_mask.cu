@@ -68,7 +68,7 @@ int main(void)
         }
         if (depth[column] && !(fabs(lost) <= worst * heat)) worst = fabs(lost) / heat;
     }
-    printf("%d columns, %d of them land: below the bottom %d numbers changed, heat is %s\n", columns, land, changed,
+    printf("%d columns, %d of them land: %d numbers changed below the bottom, heat is %s\n", columns, land, changed,
            worst < 1e-6 ? "kept" : "not kept");
     check(cudaFree(device_depth));
     check(cudaFree(t));

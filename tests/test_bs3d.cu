@@ -383,7 +383,7 @@ static void test_handing_over(void)
 }
 #endif
 
-/* Early exercise after each step; explicit4 then makes one step at a time. */
+/* Early exercise after each step; explicit4 then takes one step at a time. */
 static void test_american(void)
 {
     case_random random = {SEED + 12};

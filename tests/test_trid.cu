@@ -1097,7 +1097,7 @@ void test_refined()
 
 enum lane_way { LANE_THOMAS, LANE_FACTORED, LANE_WAYS };
 
-/* Solves a system a thread, in memory, where the threads' systems are interleaved. work: four arrays of
+/* Solves one system per thread, in memory, where the threads' systems are interleaved. work: four arrays of
    all.elements. */
 template <class Real>
 GPU_KERNEL void solve_in_lanes(view<Real> all, Real *work)

@@ -96,7 +96,7 @@ program columns
     if (.not. maxval(abs(banded - x)) < 1e-12) stop 1
 
     print '(i0, a, i0, a, i0, a, a)', nx * ny, ' columns, ', count(depth == 0), &
-        ' of them land: below the bottom ', changed, ' numbers changed, heat is ', &
+        ' of them land: ', changed, ' numbers changed below the bottom, heat is ', &
         trim(merge('kept    ', 'not kept', worst < 1e-14))
     if (.not. worst < 1e-14 .or. changed /= 0) stop 1
 end program

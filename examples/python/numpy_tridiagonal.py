@@ -229,7 +229,7 @@ def check(library):
         a, b, c, d = problem((200, 100), dtype)
         if solve_banded:
             difference = abs(solve(library, a, b, c, d) - loop(a, b, c, d)).max()
-            # A residual is a few roundings of a row's terms, whose sum is below 6; the inverse has a norm below 10.
+            # The residual is a few roundings of a row's terms, whose sum is below 6; the inverse has a norm below 10.
             wrong += not difference <= 256 * unit
             print(f"{np.dtype(dtype).name}: differs from scipy.linalg.solve_banded by {difference:.1e}")
         b[7, 0] = 0

@@ -47,7 +47,7 @@ def launch(a, b, c, d, flags=0, status=None):
     """Returns x; systems run along the last axis. status, int32 with the other axes, receives 0, or 1 + a bad row."""
     a, b, c, d = (v.resolve_neg().contiguous() for v in (a, b, c, d))
     if any(v.shape != d.shape or v.dtype != d.dtype or v.device != d.device or not v.is_cuda for v in (a, b, c, d)):
-        raise ValueError("a, b, c, d must be of one shape and dtype, on one GPU")
+        raise ValueError("a, b, c, d must have one shape and dtype, and be on one GPU")
     if d.dtype not in (torch.float32, torch.float64):
         raise TypeError(f"{d.dtype} is neither float32 nor float64: convert with .to")
     if status is not None and ((status.dtype, status.shape, status.device) != (torch.int32, d.shape[:-1], d.device) or
@@ -133,7 +133,7 @@ def check():
             a, b, c, d = problem(20, n, dtype)
             exact = torch.linalg.solve(dense(a, b, c).double(), d.double())
             difference = (solve(a, b, c, d) - exact).abs().max().item()
-            # A few roundings of a row's terms, whose sum is below 6, go through an inverse with a norm below 10.
+            # The residual is a few roundings of a row's terms, whose sum is below 6; the inverse has a norm below 10.
             wrong += not difference <= 256 * unit
             print(f"{dtype}, n = {n}: differs from torch.linalg.solve by {difference:.1e}")
     a, b, c, d = problem(20, 100, torch.float64)
