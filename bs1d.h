@@ -52,8 +52,8 @@
 
    How to choose without bs1d_suggest (docs/bs1d.md has the table): take implicit4 with BS1D_CRANK_NICOLSON and
    BS1D_AVERAGED. In single precision add BS1D_INCREMENT; docs/bs1d.md gives the rounding errors with and without it.
-   Let h = strike * volatility * sqrt(maturity). dS = h/4 adds an error of about 0.002 h, which falls as dS^2 does. 25
-   steps (American: 50) add about 1e-4 h, and half as many add about four times that. Take
+   Let h = strike * volatility * sqrt(maturity). dS = h/4 adds an error of about 0.002 h, which falls as dS^2 does. A
+   march of 25 steps (American: 50) adds about 1e-4 h, and one of half as many steps about four times that. Take
    top = exp(2 volatility sqrt(maturity)) times the larger of strike and spot. Where volatility^2 j < |rate - dividend|,
    central differences oscillate near a kink. At the strike this ruins the price: bs1d_check reports it, and BS1D_UPWIND
    or a smaller dS cures it.

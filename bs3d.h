@@ -91,9 +91,9 @@
               leaves the values at time 0 at the start of work, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]. With
               payoff BS3D_GIVEN the march begins with the values at maturity that the caller has put there.
      Status   one of bs1d.h's. If it is neither BS3D_OK nor BS3D_LAUNCH_FAILED, nothing has been launched or written. It
-              covers only the march's own calls. cudaGetLastError still returns earlier failures, except after rungs
-              above explicit2: they allow kernels more than 48 KiB of shared memory, and in CUDA 13.0 the call that does
-              so clears earlier failures.
+              covers only the march's own calls. cudaGetLastError still returns earlier failures after explicit1 and
+              explicit2. The other rungs allow kernels more than 48 KiB of shared memory, and in CUDA 13.0 the call that
+              does so clears earlier failures.
      Result   may be a null pointer. The result is valid once the stream has been synchronised. If it is in page-locked
               memory, the call returns as soon as the march is enqueued; otherwise the call waits for the result.
      Size     4 to 1024 points on each axis, or that many per slab on the third axis; axes may differ. Elements are

@@ -86,7 +86,7 @@
               spreading solution always has a front of them.
      State    None: several threads may call any function at once, each on its own arrays and work. The rounding mode
               is respected. Finite data with good pivots raise neither "invalid" nor "division by zero". Exception
-              flags that were raised before stay raised, except under LLVM's OpenMP runtime (clang -fopenmp): it clears
+              flags raised before a call stay raised, except under LLVM's OpenMP runtime (clang -fopenmp): it clears
               them at the end of a parallel region of one thread, unless KMP_INHERIT_FP_CONTROL is false in the
               environment.
      Size     Elements are counted in 64 bits; empty batches, systems of one row and arrays of any alignment are fine.

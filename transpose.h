@@ -266,13 +266,13 @@ TB_D void transpose_p_access(int k, int w, int r, const tb_real *mine, int n_min
     }
 }
 
-/* Loads this lane's element of the r-th access along the rows of src (for w = 32 element 32*r + lane) into u[r], or
-   `fill` from n on.
+/* Loads this lane's element of the r-th access along the rows of src into u[r], or `fill` from n on. If w is 32, that
+   element is number 32*r + lane.
    Needs    any k >= 1; no alignment beyond the element's
    Lanes    all 32 of the warp
    Leaves   u in the striped layout, for transpose_to_blocked
    Shared   none
-   Cost     k coalesced loads; with w < 32 three shuffles for each row, or for each load if k*w is no multiple of 32 */
+   Cost     k coalesced loads; if w < 32, three shuffles for each row, or for each load if k*w is no multiple of 32 */
 TB_D void transpose_load_striped(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u)
 {
     tb_real *row = 0;

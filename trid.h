@@ -31,12 +31,12 @@
      systems cut across GPUs or machines              trid/slabs.h
 
    In C the names that depend on the precision end in _f32 (float) or _f64 (double). In C++ they are overloaded. The
-   overloads of numbers, lane and host scope can also be called with the suffix, except trid_fnma and trid_lane_pad.
-   trid_roundoff and trid_smallest have no parameter to choose an overload by: call them with the suffix. `lanes` is the
-   number of lanes that share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds, and
-   w = log2 lanes. The list gives the cost for each lane, for k >= 2, in FMA + multiplications + reciprocals + shuffles.
-   A shuffle of a double takes two instructions. In single precision each of the k reciprocals of trid_lane_reduce takes
-   two more FMA.
+   overloads under "numbers", "lane" and "host" below also have names with the suffix, except trid_fnma and
+   trid_lane_pad. trid_roundoff and trid_smallest have no parameter to choose an overload by: call them with the suffix.
+   `lanes` is the number of lanes that share a system (2, 4, 8, 16 or 32), k is the number of rows that a lane holds,
+   and w = log2 lanes. The list gives the cost for each lane, for k >= 2, in FMA + multiplications + reciprocals +
+   shuffles. A shuffle of a double takes two instructions. In single precision each of the k reciprocals of
+   trid_lane_reduce takes two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
@@ -93,7 +93,7 @@
                 roundoffs. The residual of PCR and of the hybrid, factored or not, grows as dominance approaches 1. For
                 random systems whose couplings differ from row to row it follows
                     4 + 1 / (2 k^2.5 (dominance - 1))  unit roundoffs.
-                This is a fit, not a bound. Few systems exceed it, none that we found by more than a factor of 3.5.
+                This is a fit, not a bound. Few systems exceed it, and in our tests none by more than a factor of 3.5.
                 Counted in unit roundoffs, no residual is much larger than the condition of the matrix. If all rows have
                 the same coefficients, such as -1 2 -1, the residual is at most 40 unit roundoffs in our tests, and only
                 a few for k >= 8, even at dominance 1 (docs/hybrid.md). The refined functions bring the residual back to
@@ -116,8 +116,8 @@
      Sizes      k and lanes are literals: functions are inlined, and loops unroll. Arrays stay in registers up to k = 32
                 in single and 16 in double precision (refined: 20 and 10 in a warp; pivoted: 32 and 12; in a block: see
                 "block scope"). The refined functions for warps and blocks need k <= 32; with pivoting k > 32 is a bad
-                argument. n is any number of rows up to k*lanes (in a block, k*threads). Warp and block functions that
-                take n pad with identity rows from n on, where x is 0. A literal n == k*lanes makes the padding free.
+                argument. n is any number of rows up to k*lanes (in a block, k*threads). If a warp or block function
+                takes n, it pads with identity rows from n on, where x is 0. A literal n == k*lanes makes this free.
                 n <= 0 is an empty system, except where a function says that it returns -1 for n < 0.
      Lanes      In warp scope all 32 lanes of the warp call the function, converged; groups without a system pass n = 0.
      Memory     The caller provides it. Nothing is allocated or printed, and no state is retained.
@@ -1150,8 +1150,8 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
 }
 
 /* Solves the system that trid_warp_factor factored, for one right-hand side.
-   Needs    k, lanes, n and f as in trid_warp_factor, and the number of steps that it left in *steps, or log2 lanes,
-            best as a literal, if steps was null. Rows from n on are read as 0; if d is already 0 there, n = k*lanes
+   Needs    k, lanes, n and f as in trid_warp_factor, and the number of steps that it left in *steps (if steps was
+            null: log2 lanes, best as a literal). Rows from n on are read as 0; if d is already 0 there, n = k*lanes
             saves the test.
    Lanes    all 32 of the warp
    Leaves   x in d, 0 in rows from n on
@@ -1386,8 +1386,8 @@ TB_HOST int trid_host_thomas(int n, const tb_real *a, const tb_real *b, const tb
     return trid_lane_thomas(n, a, b, c, d, x, work, 1);
 }
 
-/* Solves m rows with unit diagonal by PCR. work holds a, c, d in this order; each step reads one half of its 6*m
-   elements and writes the other. Returns 0 or 1 + a bad row; *x points to the solution. */
+/* Solves m rows with unit diagonal by PCR. work holds a, c, d in this order. Of the 6*m elements of work, each step
+   reads one half and writes the other. Returns 0 or 1 + a bad row; *x points to the solution. */
 TB_HOST int trid_p_host_pcr(size_t m, tb_real *work, const tb_real **x)
 {
     tb_real *from = work, *to = work + 3 * m;

@@ -57,8 +57,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose at most `loss` in one row: the highest row
-   whose stencil does not reach the grid's last row. The rows below it lose no more. The reach + 1 rows above it can
+/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose at most `loss` in one row: the last one
+   whose stencil does not reach the grid's last row. The rows before it lose no more. The reach + 1 rows after it can
    lose more, above all on small grids: with 64 points about 10 times as much at reach 8, and thousands of times as much
    at reach 16. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
@@ -94,7 +94,7 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 #else /* TB_BODY: C over tb_real */
 
 /* Returns the most steps, up to BS1D_P_MOST_COMPOSED, to compose into one stencil that reaches `reach` points to each
-   side. They lose at most the unit roundoff in the highest row whose stencil does not reach the grid's last row. As
+   side. They lose at most the unit roundoff in the last row whose stencil does not reach the grid's last row. As
    `reach` steps lose nothing, the function never returns fewer.
    Needs    reach at most 16; a model without upwinding
    Cost     about 12 (2 reach + 1) double operations a step */
@@ -105,7 +105,7 @@ TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
 
 /* Divides `steps` into sweeps of *composed steps each and single steps.
    Needs    most: from bs1d_lane_composed
-   Leaves   *composed: of the numbers above half of `most` and up to `most` the one with the fewest operations; 0 if
+   Leaves   *composed: the number above half of `most`, and at most `most`, that takes the fewest operations; 0 if
             single steps alone take no more operations
    Returns  the number of steps left to take singly */
 TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
@@ -125,7 +125,7 @@ TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
 
 /* Computes the coefficients for bs1d_warp_explicit3: rows `first` .. `first + k - 1` of (I+A)^m - I, 2 reach + 1 each.
    The diagonal makes up for dropped weights and for the rounding of the others, so that the row's sum is
-   (1 - rate dt)^m - 1, to the rounding of the diagonal.
+   (1 - rate dt)^m - 1, to within the rounding of the diagonal.
    Needs    k and reach as literals, reach <= 16; a model without upwinding; `coefficient`: k (2 reach + 1) elements
    Cost     about 12 (2 reach + 1) m double operations a row */
 TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int m, tb_real *coefficient)
@@ -154,7 +154,7 @@ TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int 
 #if TB_DEVICE_SCOPES
 /* Returns the z-th point in the order in which a sweep visits the lane's k points, reach .. reach+k-1, and `reach`
    neighbours on each side. The lane's own points come first, while the neighbours arrive by shuffle. In double
-   precision every second one of them comes first, then the others: the fastest order tried (docs/bs1d.md). */
+   precision the lane's points of even index precede those of odd index: the fastest order tried (docs/bs1d.md). */
 TB_D int bs1d_p_point(int k, int reach, int z)
 {
 #if TB_BYTES == 4

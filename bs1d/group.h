@@ -222,7 +222,7 @@ TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int sta
     }
 }
 
-/* ---- its launch -------------------------------------------------------------------------------------------------- */
+/* ---- launching a kernel ------------------------------------------------------------------------------------------ */
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 /* Returns the shape of the kernel for a size class. If `paired` is true, two options of class 0 share a warp. */

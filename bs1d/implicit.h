@@ -312,8 +312,8 @@ __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special,
         plan = bs1d_p_plan_of(0, 1);
     }
     if (bs1d_p_least(lanes, status == BS1D_P_NONE)) return;
-    /* Start values come first, while registers are free. Rung 4 is a little faster if they follow the factors, with
-       up to 16 rows a lane. */
+    /* Start values come first, while registers are free. With up to 16 rows a lane, rung 4 is a little faster if
+       they follow the factors. */
     const int factored = rung >= 3 && lanes <= 32, early = rung != 4 || k > 16;
     if (early) bs1d_p_start(k, group, first, batch, o, u);
     tb_real a[k], b[k], c[k];
@@ -341,7 +341,7 @@ __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special,
     bs1d_p_finish(k, lanes, group, batch, status, u, shared);
 }
 
-/* ---- its launches ------------------------------------------------------------------------------------------------ */
+/* ---- launching the kernel ---------------------------------------------------------------------------------------- */
 
 /* Launches a rung's kernel for the special options, or the one for the others. */
 template <int rung, int special>

@@ -28,7 +28,7 @@
    Needs    option on the host
    Returns  BS1D_OK; the negative status that its result would have; BS1D_BAD_ARGUMENT: a null pointer; BS1D_BAD_SIZE
             also for points outside 4 .. 1024 (launches accept no fewer than 64); BS1D_OSCILLATES: the rungs accept the
-            option, but it has no BS1D_UPWIND, and volatility^2 j < |rate - dividend| at the strike */
+            option, but it has no BS1D_UPWIND, and volatility^2 j < |rate - dividend|, where j = strike / spacing */
 TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
 {
     bs1d_model m;
@@ -66,8 +66,8 @@ TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
     return high;
 }
 
-/* Returns |e| / ds^2, where e is the leading error of a European price on points that are ds apart, at the spot times
-   exp(moved). The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the equation;
+/* Returns |e| / ds^2, where e is the leading error of a European price on points that are ds apart, at exp(moved) times
+   the spot. The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the equation;
    the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the term of the differences is exp(-2x) times a
    polynomial in d/dx, and that polynomial commutes with the equation. So the averaged payoff contributes a normal
    density, and the differences contribute an integral over time. */

@@ -41,8 +41,8 @@ typedef struct {
 typedef struct {
     int implicit;   /* 1: implicit2, 0: explicit4 */
     int halo;       /* explicit: how many planes of each neighbour a slab copies, 1 to 32, and how many steps it takes
-                       between messages (one fewer if sweeps take two and halo is odd). 0: 8, or the planes of the
-                       thinnest slab if fewer */
+                       between messages (one fewer if a sweep takes two steps and halo is odd). 0: 8, or the
+                       planes of the thinnest slab if fewer */
     int partitions; /* implicit: partitions of each slab, 1 to 8; 0: chosen by bs3d_slab_partitions */
     int in_turn;    /* 1: computes and sends one after the other; 0: overlaps them where it can */
 } bs3d_ranks_options;

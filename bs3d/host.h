@@ -1,6 +1,6 @@
 /* host.h - a room of bs3d.h: the reference on the host. MIT licence, see LICENSE. */
 
-/* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
+/* Returns how many bytes `work` must have in the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o, 1)) return 0;

@@ -1,5 +1,5 @@
-/* implicit1.h - a room of bs3d.h: implicit1, with four kernels per step, and a fifth for American options. The
-   kernels that solve compute their matrices anew.
+/* implicit1.h - a room of bs3d.h: implicit1, with four kernels per step, and a fifth for American options. Each solve
+   computes its matrix anew.
    MIT licence, see LICENSE. */
 
 /* Solves the x systems in v, one warp per system. */

@@ -27,8 +27,8 @@ TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
                          : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
 }
 
-/* Returns the bytes of shared memory that a block needs in a sweep over nz planes, cut into *partitions partitions:
-   `elements` elements, and BS3D_P_PLANE_WEIGHTS for each plane of a partition and for each of `more` - 1 further
+/* Returns the bytes of shared memory that a block needs in a sweep over nz planes in *partitions partitions. These
+   bytes hold `elements` elements, and BS3D_P_PLANE_WEIGHTS for each plane of a partition and for `more` - 1 further
    planes. Raises *partitions, up to `most`, until the device's shared memory suffices. Returns 0 if it never does. */
 TB_HOST size_t bs3d_p_fit(int elements, int nz, int more, int most, int *partitions)
 {

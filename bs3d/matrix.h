@@ -47,9 +47,9 @@ TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a
    and its first unknown is the sum of h y[k] over all k, less multiples of x[from-1] and of the last unknown. With
    `down` the elimination goes downward, and all indices run the other way.
    Leaves   rows, if `stores` is set: plane k has eight numbers from 8 * k on. The first five are l, r, q, s and h. The
-            other three are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; in the
-            first row the negated coupling to x[from-1], in the others l; and s. The first and the third are 0 if they
-            are below the unit roundoff. link: s and q of the last row; the first unknown's couplings to x[from-1] and
+            other three are for implicit3, which stores r y instead of y: the weight of r y in the first unknown; l, or
+            in the first row the negated coupling to x[from-1]; s again. The weight and this s are 0 if they are below
+            the unit roundoff. link: s and q of the last row; the first unknown's couplings to x[from-1] and
             to the last unknown */
 TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
 {

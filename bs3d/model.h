@@ -13,8 +13,8 @@ enum {
 };
 
 /* Returns the model of a problem whose numbers have been checked. The cross difference of axes m and n has the weight
-   t i_m i_n, with t = correlation volatility_m volatility_n dt / 2. It uses seven points along one diagonal, which the
-   correlation's sign selects, if that is stable for all pairs, and otherwise the four corners. */
+   t i_m i_n, with t = correlation volatility_m volatility_n dt / 2. It uses seven points along one diagonal if that is
+   stable for all pairs, and otherwise the four corners. The correlation's sign selects the diagonal. */
 TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;
@@ -113,7 +113,7 @@ TB_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, lon
 /* ---- checks of a problem ----------------------------------------------------------------------------------------- */
 
 #if TB_HOST_SCOPE
-/* Returns the coefficient of i^2 in lambda at the last point. */
+/* Returns the coefficient of i^2 in lambda (bs3d_model) at the last point. */
 TB_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
 {
     double upwind = fabs(m->drift[axis]) / (m->points[axis] - 1);

@@ -55,7 +55,7 @@ TB_D int bs3d_p_spread(int x)
            x % BS3D_P_V;
 }
 
-/* Loads eight points of a row from global memory, of which the first `left` are valid. Vectors without a valid point
+/* Loads from global memory eight points of a row, the first `left` of which are valid. Vectors without a valid point
    become 0. */
 TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
 {
@@ -228,8 +228,8 @@ TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
 
 /* A lane's data about its 8 points, carried from plane to plane. */
 typedef struct {
-    tb_real z[8];            /* p of the plane that has arrived */
-    tb_real d[2 * 8];        /* right-hand sides, then solutions: u of that plane, and h of the plane two before it */
+    tb_real z[8];            /* p of the plane that has arrived, n */
+    tb_real d[2 * 8];        /* right-hand sides, then solutions: u of plane n, and h of plane n-2 */
     tb_real v[8], w[8];      /* A_t u; the next sweep's w on the previous plane, without r y */
     tb_real y[8];            /* h, eliminated in z */
     tb_real now[8], next[8]; /* as in bs3d_lane_plane */
@@ -256,8 +256,8 @@ TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_rea
     }
 }
 
-/* Finishes the next sweep's w on the plane two before the one that has arrived, and stores it in the tile. Adds that
-   w, times its weight in the partition's first unknown, to `gathered`. */
+/* When plane n has arrived, finishes the next sweep's w on plane n-2, and stores it in the tile. Adds that w, times its
+   weight in the partition's first unknown, to `gathered`. */
 TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_real *tile, tb_real *gathered)
 {
     tb_real l = level[2], r_here = level[3], weight = level[4], sum[8];

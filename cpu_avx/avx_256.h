@@ -1,4 +1,4 @@
-/* avx_256.h - a room of cpu_avx.h: code that AVX and AVX2 share, for vectors of 32 bytes. Their files include it.
+/* avx_256.h - a room of cpu_avx.h: code for vectors of 32 bytes, which the files of AVX and AVX2 include.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE

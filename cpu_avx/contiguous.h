@@ -247,9 +247,9 @@ CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
     return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
 }
 
-/* Returns v, a column of a tile's vector g (0 or 1), with 0 in the lanes in which a system begins; if `last` is set, in
-   those in which one ends. The coefficients there may be anything. In a tile of systems these are all lanes. In a tile
-   of partitions they are the outermost lane of each vector, or of one vector only. */
+/* Returns v, a column of a tile's vector g (0 or 1), with 0 in the lanes in which a system begins or, if `last` is
+   set, ends. The coefficients in these lanes may be anything. In a tile of systems these are all lanes. In a tile of
+   partitions they are the outermost lane of each vector, or of one vector only. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_outermost(cpu_avx_vec v, int kind, int g, int last)
 {
     const cpu_avx_vec zero = cpu_avx_set(0);

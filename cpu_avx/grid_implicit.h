@@ -97,8 +97,8 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
     cpu_avx_fence();
 }
 
-/* Solves n lines of v along z in work, and adds the solutions to u. Prefetches rows: in large grids each lies on
-   a different page, and the processor's own prefetching fails. */
+/* Copies n lines of v along z to `work`, solves them there, and adds the solutions to u. Prefetches rows: in large
+   grids each lies on a different page, and the processor's own prefetching fails. */
 CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz, const cpu_avx_real *v,
                                    cpu_avx_real *u, int n, cpu_avx_real *work)
 {

@@ -56,10 +56,10 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
             other
    Returns  as cpu_avx_thomas
    Cost     reads a, b, c, d and writes x once, each in the order of memory; 10 FMA, 3 mul and a reciprocal per
-            element. If n is a multiple of lanes^2, faster than cpu_avx_thomas in cache from about 1024 rows on (512 in
-            double precision) and, on some processors, from memory (docs/cpu_avx.md). Often faster, too, for one to four
-            systems of about 1000 rows in double precision. Otherwise mostly slower, most of all for short systems and
-            for those of a million rows
+            element. If n is a multiple of lanes^2, faster than cpu_avx_thomas: in cache from about 1024 rows on (512 in
+            double precision); on some processors also if data come from memory (docs/cpu_avx.md). Often faster, too,
+            for one to four systems of about 1000 rows in double precision. Otherwise mostly slower, most of all for
+            short systems and for those of a million rows
    Error    x as accurate as the condition of the matrix allows. The residual, which cpu_avx_thomas keeps within a few
             roundoffs unless it cuts systems, grows as dominance weakens: the largest |Ax - d|, divided by the largest
             |A||x| + |d|, is below 8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least

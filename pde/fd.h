@@ -21,9 +21,9 @@
        first derivative  m + w (p - m),   second  h (p - m),
        A u without kill  drift m + flow (p - m),  flow = h diffusion + w drift.
    Values are subtracted before they are multiplied: rounding errors are then relative to differences, not to values. A
-   face is the first or last point of a line; its boundary condition sets h and w of its cell. Upwinding raises flow,
-   where it is lower, to the larger of drift and 0. A coupling is an off-diagonal coefficient of A, the weight of a
-   neighbour. docs/fd.md derives these formulas and explains how kernels use them.
+   face is the first or last point of a line; its boundary condition sets h and w of its cell. Upwinding raises flow to
+   at least the larger of drift and 0. A coupling is an off-diagonal coefficient of A, the weight of a neighbour.
+   docs/fd.md derives these formulas and explains how kernels use them.
 
    The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64, and in C++ also without a
    suffix, as overloads. All others work in double precision: set-up is rare, and its results are then rounded only
@@ -144,10 +144,10 @@ enum {
     FD_BAD_SCHEME = -44,       /* scheme is unknown */
     FD_BAD_COEFFICIENTS = -45, /* coefficients is unknown */
     FD_BAD_FINALS = -46,       /* finals is unknown */
-    FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
+    FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink[detail - 1] is not finite or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
-    FD_BAD_EVENT = -49         /* at date detail - 1: `what` is unknown; values are shifted along several axes, or along
-                                  one that the model lacks; cash or proportion is not finite, or not 0 although
+    FD_BAD_EVENT = -49         /* in at_date[detail - 1]: `what` is unknown; values are shifted along several axes, or
+                                  along one that the model lacks; cash or proportion is not finite, or not 0 although
                                   nothing is shifted; proportion exceeds 1; values should change, but the model has
                                   no function for that */
 };

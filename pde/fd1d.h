@@ -45,12 +45,12 @@
      Schemes  There is no mixed term, so Douglas' scheme and Craig-Sneyd are the theta method. The other two schemes
               solve twice per step, except Modified Craig-Sneyd with theta 1/2, which is the theta method too.
      Cost     If the model has no numbers of t and a step has one solve, a warp factors the matrix once for each segment
-              (equal steps without events between them); if the model has FD_MODEL_FACE, in each step. With European
+              (equal steps without events between them), or in each step if the model has FD_MODEL_FACE. With European
               exercise it also takes these steps in increments: a solve and three operations a point. Crank-Nicolson
               steps need fewer: two in single precision, unless a face is FD_DEGENERATE. Double precision has digits to
-              spare: it needs one, and no increments, unless there are sources or a face is FD_SLOPE or FD_DEGENERATE.
-              Increments are recomputed every 64 steps (512 in double precision) and in each segment; in each step if
-              the model has FD_MODEL_FACE, if the matrix omits couplings at a face, or if steps are explicit.
+              spare: it needs one operation and no increments, unless there are sources or a face is FD_SLOPE or
+              FD_DEGENERATE. Increments are recomputed every 64 steps (512 in double precision) and in each segment; in
+              each step if the model has FD_MODEL_FACE, the matrix omits couplings at a face, or steps are explicit.
 
    pde/common/rooms.h lists the rooms. */
 

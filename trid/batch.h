@@ -57,14 +57,15 @@
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed, except where the caller passes the same array for a result. x is d itself,
                 to solve in place, or an array that shares no element with d. x shares no element with a, b or c. A
-                matrix shared by all systems must not lie between elements of x, nor the interface of partitions
-                between elements of a, b, c, d or x. An array must be aligned to its elements.
+                matrix shared by all systems must not lie between elements of x. The interface of partitions must
+                not lie between elements of a, b, c, d or x. An array must be aligned to its elements.
      Neighbours A system's results are the same, to the last bit, whatever the other systems hold, with one exception:
                 after trid_batch_refined, _pivoted and _several the last digits of x and of the residual (and so a
                 status of n + 1) may depend on the systems that share its warp or tile. This happens only if n <= 256,
                 or in the kernels for interleaved systems. Systems that share a warp or a tile are in the same group and
-                among the same 32 of it: 0 .. 31, 32 .. 63, and so on (in those kernels 128: 0 .. 127, and so on). If
-                groups have one system each, or continue one another (jump = systems*stride), they count as one group.
+                among the same 32 of it: 0 .. 31, 32 .. 63, and so on (in the kernels for interleaved systems the same
+                128). If groups have one system each, or continue one another (jump = systems*stride), they count as one
+                group.
      Empty      no systems or n = 0: no kernel is launched, and only `failed` and reach are written. Pointers may be
                 null, except reach. (If there are systems, partitions with n = 0 are refused: TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
@@ -112,9 +113,9 @@ typedef struct {
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
     TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or a misaligned array */
-    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share < 1, more than n rows to weigh, n above 2^30, elements or
-                                     offsets beyond 2^56, 2^31 or more tiles or chunks, or systems that the template
-                                     arguments leave out */
+    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, a share of less than one system, more than n rows to weigh, n
+                                     above 2^30, elements or offsets beyond 2^56, 2^31 or more tiles or chunks, or
+                                     systems that the template arguments leave out */
     TRID_BATCH_OVERLAP = -3,      /* two elements of an array coincide, a result shares an element with another array,
                                      or one array lies between elements of another (Arrays, above) */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */

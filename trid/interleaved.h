@@ -47,9 +47,9 @@
 /* Define the slots of reduced rows in shared memory, for `systems` systems of `parts` partitions. Both numbers are
    powers of two, and systems * parts is a multiple of 32. Shared memory serves a warp's access `banks` words at a time:
    32 of four bytes, or 16 of eight. Partition j of system i has the number t = i + systems j. Threads write in the
-   order t and read in the order j + parts i, and both must touch `banks` different banks. So max(banks/parts, 1) words
-   of padding follow each row of max(systems, banks) words, and the words of the banks/parts systems that are read
-   together lie in different banks. */
+   order t and read in the order j + parts i; in each order the words served together must be in different banks. So
+   max(banks/parts, 1) words of padding follow each row of max(systems, banks) words, and the words of the banks/parts
+   systems that are read together lie in different banks. */
 #define TRID_P_INTERLEAVED_GAP(parts, banks) ((parts) < (banks) ? (banks) / (parts) : 1)
 #define TRID_P_INTERLEAVED_ROW(systems, banks) ((systems) > (banks) ? (systems) : (banks))
 #define TRID_INTERLEAVED_SLOT(systems, parts, banks, t)                                                                \
@@ -169,7 +169,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
             cudaFuncSetAttribute). Storing rows, loading a partition's own row and storing unknowns cause no bank
             conflicts. Loading another partition's row or unknown takes up to one extra cycle for each half of a warp
             (tests/test_banks.c counts them). Two barriers inside; call __syncthreads() before another use.
-   Cost     that of trid_warp_hybrid with lanes = parts, but its link and expansion go through shared memory, with 8
+   Cost     that of trid_warp_hybrid with lanes = parts, but link and expansion go through shared memory, with 8
             stores and 9 loads; one store and one load of these are for the status */
 TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
                                 tb_real *shared)
@@ -274,7 +274,7 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
    Leaves   x in d, 0 in rows from n on
    Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns return through an array of their
             own, so threads may still read them while the next call writes the other arrays.
-   Cost     that of trid_warp_solve with lanes = parts, but its link and expansion go through shared memory, with 3
+   Cost     that of trid_warp_solve with lanes = parts, but link and expansion go through shared memory, with 3
             stores and 4 loads
    Error    as trid_warp_solve */
 TB_D void trid_block_interleaved_solve(int k, int systems, int parts, int n, int steps, const tb_real *f, tb_real *d,

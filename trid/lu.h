@@ -20,7 +20,7 @@
        trid_warp_lu_precompute
                              the matrix's part of trid_warp_lu_solve, once; finds how many scan steps matter
        trid_warp_lu_solve_precomputed
-                             then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
+                             then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s <= w steps
        trid_warp_recurrence_solve
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
        trid_warp_recurrence_open, trid_warp_recurrence
@@ -124,8 +124,8 @@ TB_D int trid_p_signs(tb_real x, tb_real y)
     return (int)(trid_p_upper(x) ^ trid_p_upper(y));
 }
 
-/* Returns the power of two that brings |x| into [1, 2). For some extreme x, its product with |x| is below 1, infinite
-   or NaN instead. */
+/* Returns the power of two whose product with |x| is in [1, 2). For some extreme x this product is below 1, infinite or
+   NaN instead. */
 TB_D tb_real trid_p_power(tb_real x)
 {
     const unsigned twice_one = TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000; /* twice the exponent of 1 */

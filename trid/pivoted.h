@@ -417,8 +417,8 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
         if (lane == 15) shared[32 * e + warp] = border[e];
     __syncthreads();
 
-    /* A missing warp counts as two unknowns that are zero. Its border has the form for a join with the group above
-       it in odd lanes, and with the group below it in even ones. */
+    /* A missing warp counts as two unknowns that are zero. In odd lanes its border has the form for a join with the
+       group above it, in even lanes with the group below it. */
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         border[e] = lane < warps                             ? shared[32 * e + lane]

@@ -9,7 +9,7 @@
      lane (host and device: one thread, no communication)
        trid_lane_interface_open, trid_lane_interface_row, trid_lane_interface_join, trid_lane_interface_close
                                    a partition to its interface, row by row    4 FMA + 5 mul + 1 rcp for each row
-       trid_lane_interface_factor  the matrix's part of that, once             2n FMA + 6n mul + 2n rcp
+       trid_lane_interface_factor  the matrix's part of a reduction, once      2n FMA + 6n mul + 2n rcp
      host
        trid_host_interface_reduce  a partition to its interface
        trid_host_interface_expand  the interface to all rows
@@ -141,7 +141,7 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
         if (!bad && trid_bad_pivot(r)) bad = j;
     }
     /* A weight times its row's a is the coupling to the row above. The next weight is minus this coupling, divided by
-       that row's pivot. */
+       the pivot of the row above. */
     *reach = 1;
     for (int j = n - 1; j > 0; j--) {
         const long long i = j * stride;
@@ -157,10 +157,10 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
    the last row of the inverse of the matrix of rows 1 .. n-1.
    Needs    n >= 2; element j of each array at [j * stride]; u and v overlap no other array. flags: with
             TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1] likewise
-   Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. f depends on reach[0] rows from the top, z on
-            reach[1] rows from the bottom: if that many rows or more are solved for f, its coupling to the next row
-            below is at most the unit roundoff, and likewise that of z to the next row above. With a reach of n, f and z
-            depend on each other. NaN counts as large.
+   Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. f depends on reach[0] rows from the top: if that
+            many rows or more are solved for f, its coupling to the next row below is at most the unit roundoff.
+            Likewise z depends on reach[1] rows from the bottom. With a reach of n, f and z depend on each other. A
+            coupling that is NaN counts as large.
    Returns  0; -1 for n < 2; 1 + the first row found with a bad pivot; or n for a coupling that is not finite
    Cost     2n FMA + 6n mul + 2n rcp
    Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to it.
@@ -191,8 +191,8 @@ TB_HD int trid_lane_interface_factor(int n, int flags, const tb_real *a, const t
    ends_a, ends_c and ends_d.
    Needs    n >= 2. flags: with TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1]
             likewise
-   Returns  0; -1 for n < 2; 1 + the first row with a bad pivot, where row 0 comes last; or n for a coupling that is not
-            finite */
+   Returns  0; -1 for n < 2; 1 + the row of the first bad pivot (that of row 0 comes last); or n for a coupling that is
+            not finite */
 TB_HOST int trid_host_interface_reduce(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
                                        const tb_real *d, tb_real *ends_a, tb_real *ends_c, tb_real *ends_d)
 {
@@ -236,7 +236,8 @@ TB_HOST int trid_host_interface_factor(int n, int flags, const tb_real *a, const
 }
 
 /* Computes ends_d, the right-hand sides of the two reduced rows, for one right-hand side d. It reads only the first
-   `first` and the last `last` elements of d. reach[0] and reach[1] suffice; n for both leaves nothing out.
+   `first` and the last `last` elements of d. reach[0] and reach[1] suffice for both; with n for both, nothing is
+   left out.
    Needs    u and v of trid_host_interface_factor */
 TB_HOST void trid_host_interface_weigh(int n, const tb_real *u, const tb_real *v, const tb_real *d, int first, int last,
                                        tb_real *ends_d)

@@ -1,5 +1,5 @@
 /* product.h - a room of adi2d.h, read once for each model and precision: steps that are products of factors
-   (adi2d_p_may_be_product) on the host. z = (1 + dt A_2 / 2) u takes the place of a first stage's values.
+   (adi2d_p_may_be_product) on the host. Here h->z holds z = (1 + dt A_2 / 2) u, not a first stage's values.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_host_open FD_OF(p_2d_host_open)

@@ -1,6 +1,6 @@
 /* products.h - a room of adi2d.h, read once for each model and precision: steps that are products of factors, on chip.
-   One array holds u, and during a step z and then y (adi2d_p_may_be_product). It holds z' instead of u between two
-   steps if the second begins with z' (adi2d_p_continues).
+   adi2d_p_may_be_product defines z, y and z'. One array holds u and, within a step, z and then y. Between two steps it
+   holds z' instead of u if the second begins with z' (adi2d_p_continues).
    MIT licence, see LICENSE. */
 
 /* Computes z = (1 + size A_2) u. */

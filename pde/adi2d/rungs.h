@@ -14,7 +14,7 @@ typedef struct {
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
                                  in it */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, those of a first stage, exercise multiplier */
-    tb_real *e, *upper, *right;           /* e: the differences that solves along x leave; `upper` and `right` (along y
+    tb_real *e, *upper, *right;           /* e: the differences left by solves along x; `upper` and `right` (along y
                                              `upper` and e): the results of forward elimination */
 } adi2d_p_rung_arrays;
 

@@ -210,7 +210,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
 }
 
 /* A thread's part of the solves along y: per_lane rows from `from` on, stored in block `owner` from its row `local` on,
-   in columns `first`, `first` + `lines`, .. below `last`. i is its current column, or 0 if that is not valid. */
+   in columns `first`, `first` + `lines`, .. before `last`. i is its current column, or 0 if that is not valid. */
 typedef struct {
     int lines, first, last, from, owner, local, i, valid;
 } adi2d_p_columns;

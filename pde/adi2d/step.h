@@ -78,8 +78,8 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 
-/* Sets `open` of each step unless it begins with the z' of the step before it, and `close` unless the next step begins
-   with its z'; clears them otherwise. */
+/* Sets `open` of step k unless it begins with the z' of step k - 1, and `close` unless step k + 1 begins with the z' of
+   step k; clears them otherwise. */
 TB_HD void adi2d_p_join_products(const fd_p_tables *t, int thread, int threads)
 {
     for (int k = thread; k < t->found->steps; k += threads) {

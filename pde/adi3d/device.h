@@ -22,8 +22,7 @@ enum {
 
 /* The findings of a march, in device memory. */
 typedef struct {
-    unsigned long long lost; /* the first time (adi3d_p_device_note) at which something was not finite, times 2^32, plus
-                                the point */
+    unsigned long long lost; /* 2^32 `when` plus the point, the least that adi3d_p_device_note recorded */
     int largest;             /* the largest magnitude at time 0, as fd_p_larger stores it */
     int pcr_steps[3];        /* how many PCR steps the solves with factors take along each axis */
 } adi3d_p_found;

@@ -50,8 +50,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_copy(c
     }
 }
 
-/* Finds the first point whose terms (if `when` is odd) or value (if it is even) are not finite; with `last`, also the
-   largest magnitude. */
+/* Finds the first point with a number that is not finite: among the terms if `when` is odd, among the values if it is
+   even. With `last`, also finds the largest magnitude. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_look(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int when,
@@ -193,8 +193,8 @@ static inline void adi3d_p_device_ready(adi3d_p_device_work *w)
     w->found.times.date = w->h.problem.times.date, w->found.times.kink = w->h.problem.times.kink;
 }
 
-/* Moves the points of a grid without gaps to their positions in a batch with up to `most` points, beginning with the
-   last, so that none is overwritten before it is read. Fills all other positions with NaN. */
+/* Moves the values of a grid, stored without gaps, to their positions in a batch with up to `most` points. The last
+   value moves first, so that none is overwritten before it is read. Fills all other positions with NaN. */
 TB_HOST void adi3d_p_device_unpack(const int *most, const int *n, tb_real *grid)
 {
     for (size_t at = (size_t)fd_p_count(most); at-- > 0;) {
@@ -264,8 +264,8 @@ static inline void adi3d_p_device_march(adi3d_p_device_work *w, const fd_model_p
         if (k % at_once == 0) fd_schedule_part(&w->found.times, k, at_once, some, &steps);
         const int last = k == steps - 1;
         step = fd_p_step_of(problem, parameters, &some[k % at_once]);
-        /* The number of stages counts because a step of one stage that is taken in sweeps makes no factors for solves
-           along z, which a second stage needs. */
+        /* A step of one stage that is taken in sweeps makes no factors for solves along z, which a second stage
+           needs. So factors are computed again if the number of stages changes. */
         w->h.fresh = k == 0 || step.changes != factored.changes ||
                      !fd_p_same_size(step.data.size, factored.data.size) || step.data.stages != factored.data.stages ||
                      !fd_p_same(fd_p_numbers(3), factored.time[1], step.time[1]);

@@ -8,8 +8,8 @@
    partitions, each eliminated independently. With x[k] the unknowns of a line along z, and l, h, r, q and s the factors
    of plane k,
        y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
-   and the partition's first unknown is the sum of h y, minus multiples of the last unknowns of the previous partition
-   and of its own. So the last unknowns of all partitions satisfy a tridiagonal system. */
+   and the partition's first unknown is the sum of h y, minus multiples of two last unknowns, the previous partition's
+   and this one's. So the last unknowns of all partitions satisfy a tridiagonal system. */
 
 /* Returns the first plane of a partition. */
 TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)
@@ -43,8 +43,8 @@ TB_HOST int adi3d_p_device_upward_pieces(const adi3d_p_device &h, int blocks, in
 }
 
 /* Factors a partition: writes the factors of its planes.
-   Leaves   link: s and q of its last row; the couplings of its first unknown to the last unknown of the previous
-            partition and to its own last one */
+   Leaves   link: s and q of its last row; the couplings of its first unknown to the last unknowns of the previous
+            partition and of this one */
 TB_D void adi3d_p_device_factor_partition(const adi3d_p_device &h, const fd_p_step &step, int partition, double *link)
 {
     const int from = adi3d_p_partition(h, partition), to = adi3d_p_partition(h, partition + 1);

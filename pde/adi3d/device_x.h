@@ -40,7 +40,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines)
     fd_p_line_rows<0, rows>(h, step, own, fd_p_line_own<0>(h, first), a, b, c);
     if (n > 0) fd_p_put_faces<0, rows>(h, first, made, a, b, c, d);
     adi3d_p_device_solve_row<rows, warps>(n, a, b, c, d, shared);
-    /* Rows are padded to 128 bytes: a vector that begins in one ends in it. */
+    /* Rows are padded to 128 bytes: a vector that begins in a row ends in it. */
     TB_UNROLL
     for (int r = 0; r < rows; r += wide)
         if (first + r < n) *(transpose_vector *)(h.d + at + first + r) = transpose_pack(d + r);
@@ -524,8 +524,8 @@ TB_D void adi3d_p_x_right(const adi3d_p_x_march<shape> &m, const adi3d_p_x_turn 
                                u + width * (e / columns + 1) + e % columns + 1, e, e / columns, b);
 }
 
-/* Writes the lane's part of a line to a plane of a grid. Rows are padded to 128 bytes: a vector that begins in one ends
-   in it. */
+/* Writes the lane's part of a line to a plane of a grid. Rows are padded to 128 bytes: a vector that begins in a row
+   ends in it. */
 template <class shape>
 TB_D void adi3d_p_x_store(const adi3d_p_device &h, const adi3d_p_x_march<shape> &m, const tb_real *v, tb_real *plane)
 {

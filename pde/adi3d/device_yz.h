@@ -71,7 +71,7 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_st
     return m;
 }
 
-/* Starts to copy the lines that the block solves in round e, counted from 0, to a slot, if there are any. */
+/* Starts to copy to a slot the lines, if any, that the block solves in round e, counted from 0. */
 template <class shape>
 TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, int e, int slot)
 {
@@ -182,8 +182,8 @@ struct adi3d_p_yz_above {
     tb_real z[shape::rows], before[shape::rows];
 };
 
-/* Loads interface unknowns, which have already been computed: those of the last plane of the block's partition and of
-   the partition below it. */
+/* Loads interface unknowns, which have already been computed: those of two planes, the last of the block's partition
+   and the last of the partition below it. */
 template <class shape>
 TB_D void adi3d_p_yz_open(const adi3d_p_device &h, const adi3d_p_yz_march &m, adi3d_p_yz_above<shape> *above)
 {

@@ -100,8 +100,8 @@ TB_D adi3d_p_chip_column adi3d_p_chip_column_of(const adi3d_p_chip &h, unsigned 
 }
 
 /* The data of a thread for a stage's right-hand sides: the step's choices and weights, and where the second stage's
-   right-hand sides are kept. These data are in registers: from memory the compiler would read them again at each point,
-   after a store. */
+   right-hand sides are kept. These data are in registers: if they were in memory, the compiler would read them again at
+   each point, after a store. */
 typedef struct {
     int about, twice, changes;
     tb_real mixed, own, mixed_again, own_again, dt;
@@ -347,8 +347,8 @@ TB_D adi3d_p_chip_line adi3d_p_chip_line_of(const adi3d_p_chip &h, const adi3d_p
     return l;
 }
 
-/* Loads the half's values of an array. A thread without a line gets zeros: what it would load, other threads may be
-   storing. */
+/* Loads the half's values of an array. A thread without a line gets zeros: other threads may be storing what it
+   would load. */
 template <int half>
 TB_D void adi3d_p_chip_take(const adi3d_p_chip_half &m, const adi3d_p_chip_line &l, int array, tb_real *v)
 {

@@ -17,8 +17,8 @@ TB_D void fd_p_chip_sync(int blocks)
         __syncthreads();
 }
 
-/* Returns to all threads of a problem the least number that any of them passes as `index`. `least` is a word of each
-   block's shared memory. */
+/* Finds the least number that any thread of a problem passes as `index`, and returns it to all of them. `least` is a
+   word of each block's shared memory. */
 TB_D int fd_p_chip_least(int blocks, int index, int *least)
 {
     if (trid_block_thread() == 0) *least = FD_P_NONE;

@@ -17,7 +17,7 @@ TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
 }
 
 /* Returns the sum of the terms that faces add to F(v) at point (i, j, k), v being the values in `array`, at the
-   step's start (end 0) or end (1). */
+   step's start if `end` is 0, and at its end if it is 1. */
 FD_P_CALLED_D tb_real fd_p_chip_faces(const fd_p_chip &h, int array, int end, int i, int j, int k)
 {
     const int index[3] = {i, j, k};

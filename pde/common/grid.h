@@ -5,7 +5,7 @@
 /* A problem as kernels see it, wherever its grid lies. */
 struct fd_p_field {
     fd_p_tables t;
-    int n[3], face[3][2]; /* each axis's points, 1 for an axis that the model lacks; the kinds of its faces */
+    int n[3], face[3][2]; /* the points of each axis, 1 if the model lacks it; the kinds of each axis's faces */
     int adds, makes[3];   /* whether any face adds to F; whether fd_p_make_faces makes rows of an axis's faces */
 };
 

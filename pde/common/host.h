@@ -248,10 +248,10 @@ TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
    Needs    parameters of each problem of the batch; memory of MODEL_host_bytes for one worker, which no other
             thread uses, aligned as by malloc; 0 <= `from`, `to` <= batch->problems
    Leaves   the status, values, grid and coordinates of these problems; NaN for a problem that fails. If the call is
-            refused, each of these problems receives the call's status and, if its results' sizes are valid, NaN
-   Returns  FD_OK, even if problems have failed; as fd_batch_check; FD_BAD_ARGUMENT for a null pointer or misaligned
-            memory; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, in
-            which case no problem is touched
+            refused, each of these problems receives the call's status and, if the sizes of results are valid, NaN
+   Returns  FD_OK, even if problems have failed; a status of fd_batch_check; FD_BAD_ARGUMENT for a null pointer or
+            misaligned memory; FD_NO_ROOM if memory is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the
+            batch, in which case no problem is touched
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
             over memory, six in a second stage. Exercise adds more (docs/adi3d.md); a product of factors takes fewer */
 TB_HOST int fd_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int from, int to,

@@ -21,9 +21,9 @@
 #define fd_p_host_step FD_OF(p_host_step)
 
 /* Interleaved lines along an axis, `count` of them from point (i, j, k) on. The right-hand sides `from` and the results
-   `to` have rows `row` elements apart; w has rows w_row apart and lines w_line apart. The solution is the change from
-   w, except in a product of factors, where w is the right-hand side. Along the last axis and in products the result is
-   `times` * solution + `plus` * w, and w_line is 1; elsewhere the result is the solution. */
+   `to` have rows `row` elements apart; the values w have rows w_row apart and lines w_line apart. The solution is the
+   change from w, except in a product of factors, where w is the right-hand side. Along the last axis and in products
+   the result is `times` * solution + `plus` * w, and w_line is 1; elsewhere the result is the solution. */
 typedef struct {
     const fd_p_step *step;
     int count, i, j, k;

@@ -49,10 +49,10 @@ typedef struct {
     void (*meet)(void *context);
     void *context;
     int *slot;                 /* each worker's index (fd_p_host_least) */
-    fd_p_findings *findings;   /* each worker's findings, while all visit the problem's points */
+    fd_p_findings *findings;   /* each worker's findings, while the workers visit the problem's points */
     size_t pitch, plane, wide; /* wide: the distance between rows in the arrays `rows` and `slopes` */
     tb_real *spread;           /* for x, six arrays, pitch apart: the cells' numbers, `down` and `up` of fd_p_first */
-    tb_real *u, *z, *d;        /* values, a first stage's values, right-hand sides and differences */
+    tb_real *u, *z, *d;        /* values; a first stage's values; right-hand sides and differences */
     tb_real *extra;            /* the exercise multiplier, or null */
     tb_real *rows, *slopes;    /* the worker's own: right-hand sides; slopes (fd_p_host_slopes_of) */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions, eliminated rows' couplings */
@@ -83,7 +83,8 @@ TB_HOST size_t fd_p_host_lay_out(const fd_batch *batch, int worker, int workers,
     const int longer = h.n[1] > h.n[0] ? h.n[1] : h.n[0], most = h.n[2] > longer ? h.n[2] : longer;
     const size_t line = 128 / sizeof(tb_real), longest = (size_t)fd_p_padded_to(FD_P_MOST_LANES, most);
     const size_t grid = fd_p_round((h.plane * (size_t)h.n[2] + 2 * line) * sizeof(tb_real));
-    const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64; /* odd, like planes */
+    /* Tiles, like planes, are an odd number of cache lines apart. */
+    const size_t tile = fd_p_round(longest * FD_P_HOST_LANES * sizeof(tb_real)) + 5 * 64;
     const size_t rows = fd_p_round(FD_P_ROWS * h.wide * sizeof(tb_real));
     const size_t slopes = fd_p_round((8 * h.wide + line / 2) * sizeof(tb_real));
     size_t used = fd_p_lay_out(batch, 0, memory, &h.t);
@@ -321,7 +322,7 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
     const int j = at->j, k = at->k, low = j > 0 ? j - 1 : 0, high = j < h->n[1] - 1 ? j + 1 : j;
     const int whole = fd_p_host_whole(h->n[0]), by_z = (FD_MODEL_MIXED & 6) != 0;
     tb_real *dz = fd_p_host_slopes_of(h, more, j % 3), *dy = fd_p_host_slopes_of(h, more, 3);
-    /* Before each loop, a later row of plane k + 1, k or k - 1 is prefetched. */
+    /* Before each loop, a later row is prefetched: first of plane k + 1, then of k, then of k - 1. */
     if (FD_FACTORS > 2) fd_p_host_fetch(whole, fd_p_host_row(h, v, j + 4, k + 1));
     for (int row = first ? low : j + 1; row <= high && by_z; row++)
         fd_p_host_slopes(whole, h->t.cell[FD_FACTORS - 1][k], fd_p_host_row(h, v, row, k - 1),
@@ -342,9 +343,9 @@ TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int mor
     for (int d = 0; d < FD_FACTORS; d++) fd_p_host_faces(h, d, v, at, more, base[1], out);
 }
 
-/* Adds size times the change of F_axis(u), from the step's start to its end, to `out` along a row, as a part of the
-   axis's right-hand side. This part is 0 without step->changes, in a second stage with step->data.about, and at faces
-   of x whose value is given. */
+/* Adds to `out`, along a row, size times the change of F_axis(u) from the step's start to its end. This part of the
+   axis's right-hand side is 0 without step->changes, in a second stage with step->data.about, and at faces of x whose
+   value is given. */
 FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_at *at, tb_real *FD_P_RESTRICT out)
 {
     const fd_p_step *step = at->step;

@@ -31,8 +31,8 @@
                           double t) returns the value or slope at a point of an FD_VALUE or FD_SLOPE face at time t;
                           side is 0 for the first point of the axis, 1 for the last. Without it values and slopes are 0
        FD_MODEL_CHANGE    FD_HD double MODEL_change(const MODEL_parameters *p, int date, const double *at, double value)
-                          returns the value after the change of a date with FD_CHANGE_VALUES: an observed barrier (put
-                          it midway between two points: FD_MIDWAY), a coupon, a right of the issuer
+                          returns what `value` becomes at a date with FD_CHANGE_VALUES, through an observed barrier (put
+                          it midway between two points: FD_MIDWAY), a coupon or a right of the issuer
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
                           the payoff of exercise at time t. Without it, exercise pays the final value
        FD_MODEL_MIXED     declares the mixed terms that are not 0: a sum of 1 for the pair 12, 2 for 13 and 4 for 23;

@@ -97,7 +97,7 @@ TB_HD void fd_p_take(const fd_p_tables *t, int axis, int i, fd_numbers *own)
     for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = t->number[axis][q * t->room[axis] + i];
 }
 
-/* Return the terms at the point with these indices and at a time: inlined (here) or through a call (at). */
+/* Return the terms at the point with these indices and at a time. The first function is inlined, the second called. */
 TB_HD fd_terms fd_p_terms_here(const fd_p_tables *t, const int *index, const tb_real *time)
 {
     fd_numbers own[FD_FACTORS];
@@ -117,7 +117,7 @@ FD_P_CALLED fd_step fd_p_step_at(const fd_p_tables *t, int k)
     return fd_step_in(&t->found->times, v, k);
 }
 
-/* Returns the numbers of time for the start (end 0) or the end (1) of step k, at the times of fd_coefficient_time. */
+/* Returns the numbers of time for the start (end 0) or the end (1) of step k (fd_p_numbers_of_step). */
 TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
 {
     return t->time + (2 * k + end) * fd_p_numbers(3);
@@ -331,11 +331,11 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 
 enum { fd_p_several_mixed = (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) != 0 }; /* several pairs have mixed terms */
 
-/* Returns 0 if the longest explicit step of the march is short enough at a point with these terms; otherwise the 1 / dt
-   that the point needs, as fd_p_larger stores it, negated: the fastest point has the least number. Couplings bound dt
-   so that the fastest wave does not overshoot. Drifts bound it too: in each step, the phase of a wave along an axis
-   turns by at most |above - below| dt. This makes the wave grow unless couplings damp it, and mixed terms may undo that
-   damping. Growth by a factor of e until time 0 is allowed. */
+/* Returns 0 if the longest explicit step of the march is short enough at a point with these terms. Otherwise returns
+   minus the 1 / dt that the point needs, stored as by fd_p_larger, so that the fastest point has the least number.
+   Couplings bound dt so that the fastest wave does not overshoot. Drifts bound it too: in each step, the phase of a
+   wave along an axis turns by at most |above - below| dt. This makes the wave grow unless couplings damp it, and mixed
+   terms may undo that damping. Growth by a factor of e until time 0 is allowed. */
 TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
 {
     const double undamped = 0.5 * FD_FACTORS * t->problem->times.maturity;

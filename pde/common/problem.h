@@ -148,8 +148,8 @@ TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
 }
 
 /* Checks a batch.
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for a count out of range (among them the points of a
-            grid, which must be fewer than 2^31), or for two factors ADI2D_BAD_KIND */
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for a count out of range (the points of a grid must
+            be fewer than 2^31), or for two factors ADI2D_BAD_KIND */
 TB_HD int fd_batch_check(int factors, const fd_batch *batch)
 {
     const int wrong = fd_p_sizes(factors, batch);

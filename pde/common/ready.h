@@ -130,7 +130,7 @@ struct fd_p_chip : fd_p_field {
     enum { on_chip = 1 };
     fd_batch batch;                 /* a copy: other threads cannot use the address of a kernel's parameter */
     unsigned char *memory;          /* dynamic shared memory */
-    tb_real *extra, *of;            /* as fd_p_ready; extra is null unless exercise needs it */
+    tb_real *extra, *of;            /* as in fd_p_ready; extra is null unless exercise needs it */
     int which;                      /* the number of the problem in the batch */
     int rank, size;                 /* the block's rank in its cluster, and the number of the cluster's blocks */
     int rows_each, row_first, rows; /* the rows of each block; the first row and the number of rows of this block */
@@ -159,7 +159,7 @@ TB_HD int fd_p_chip_slot(int i)
     return FD_FACTORS == 2 ? fd_p_swizzle(i) : i;
 }
 
-/* Returns the position in an array of the block's point number `at`, counted along rows. */
+/* Returns where an array holds the block's point number `at`, counted along rows. */
 TB_D int fd_p_chip_at(const fd_p_chip &h, int at)
 {
     return fd_p_chip_slot(at % h.n[0]) + at / h.n[0] * h.pitch;

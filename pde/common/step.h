@@ -16,8 +16,8 @@ typedef struct {
     int changes; /* whether coefficients or given slopes along any axis may differ between its start and its end */
 #if FD_FACTORS == 2
     int product;     /* whether it can be taken as a product of factors (adi2d_p_find_products) */
-    int open, close; /* for a product: whether it begins with u, not with the z' of the step before it; whether it
-                        leaves u, not z' (adi2d_p_join_products) */
+    int open, close; /* for a product: whether it begins with u, not with the z' (adi2d/step.h) of the step before it;
+                        whether it leaves u, not z' (adi2d_p_join_products) */
 #endif
 } fd_p_step;
 

@@ -22,9 +22,9 @@ typedef struct {
     double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own in solvers (fd_scheme_theta), 1/2 in fd_schedule */
     int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
                            halves/2 steps (rounded up) after the final values and after each date with a kink, or all
-                           steps to the next date if there are fewer. The usual 4 replace 2 steps. An odd number, if
-                           there are enough steps, ends within a step; the second half of that step is of the march's
-                           own kind */
+                           steps to the next date if there are fewer. The usual 4 replace 2 steps. If the number is odd
+                           and there are enough steps, the last backward Euler step replaces only the first half of a
+                           step; the second half is of the march's own kind */
     int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date, whether it leaves a kink or a jump; null: all do */
@@ -171,9 +171,9 @@ TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count
 
 enum { FD_DOUGLAS, FD_CRAIG_SNEYD, FD_MODIFIED_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER };
 
-/* A stage of a scheme for u' = F(u), F = F_0 + F_1 + ... + F_d. F_0 holds the mixed derivatives; F_j holds those along
-   axis j and its share of all other terms. u is the value at the start of the step, and dt > 0 the step's length. z is
-   the result of the first stage, which only a second stage reads. The stage begins with the base
+/* A stage of a scheme for u' = F(u), F = F_0 + F_1 + ... + F_d. F_0 holds the mixed derivatives; F_j holds the
+   derivatives along axis j, and a share of all other terms. u is the value at the start of the step, and dt > 0 the
+   step's length. z is the result of the first stage, which only a second stage reads. The stage begins with the base
        y = u + dt (mixed[0] F_0(u) + own[0] (F_1 + ... + F_d)(u) + mixed[1] F_0(z) + own[1] (F_1 + ... + F_d)(z)).
    Then it solves along each axis j = 1 .. d in turn for y':
        y' - theta dt F_j(y') = y - theta dt F_j(about ? z : u).

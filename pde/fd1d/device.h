@@ -273,7 +273,7 @@ TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_re
     fd1d_p_sync(lanes);
 }
 
-/* Applies the events at the date at the end of step `at` to the values in memory. */
+/* Applies to the values in memory the events on the date that ends step `at`. */
 FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
 {
     const int date = g->step.of.date, rank = fd1d_p_rank(lanes);
@@ -543,7 +543,7 @@ TB_HD void fd1d_p_find_tables(const fd1d_p_launch *launch, int which, fd1d_table
     h->t.parameters = &launch->parameters[launch->first + which];
 }
 
-/* Prepares the problems, one per block of any size up to FD1D_P_THREADS. Without the 1 in its launch bounds the
+/* Prepares the problems, one per block of any size up to FD1D_P_THREADS. Without the 1 in the launch bounds the
    compiler uses fewer registers than a thread may have, and spills. */
 template <int unused = 0>
 __launch_bounds__(FD1D_P_THREADS, 1) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
@@ -654,7 +654,7 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
    Leaves   the status, values, grid and coordinates of each problem, once the stream has executed the launches
    Returns  FD_OK or FD_LAUNCH_FAILED; for a refused call, a status of fd_batch_check, FD_BAD_ARGUMENT for a null
             pointer or misaligned memory, or FD_NO_ROOM. The statuses of a refused call's problems are FD_BAD_ARGUMENT
-            and, if the batch's sizes are valid, its results are NaN
+            and, if the batch's sizes are valid, the results are NaN
    Cost     two or three launches for as many problems as fit into memory, and no transfer; fd1d.h says what a step
             costs */
 template <int unused = 0>

@@ -373,9 +373,9 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
    in the calling thread.
    Needs    parameters of each problem; memory of MODEL_host_bytes, aligned as by malloc
    Leaves   the status, values, grid and coordinates of each problem. A problem may fail although the call succeeds
-   Returns  FD_OK; for a refused call, as fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a null
-            pointer or misaligned memory, or FD_NO_ROOM: each problem then holds that status and, if the sizes of its
-            results are valid, NaN
+   Returns  FD_OK; for a refused call, a status of fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a
+            null pointer or misaligned memory, or FD_NO_ROOM: each problem then holds that status and, if the sizes of
+            its results are valid, NaN
    Cost     with a time-independent model and European exercise, a step of one stage takes five loops over the points
             if given slopes do not change; they are vectorised across problems */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,

@@ -1,5 +1,5 @@
-/* step.h - a room of fd1d.h, read once for each model and precision: the numbers of rows, time steps and faces;
-   runs of equal steps.
+/* step.h - a room of fd1d.h, read once for each model and precision: the data of rows, time steps and faces; runs
+   of equal steps.
    MIT licence, see LICENSE.
 
    F(u) is A u + source. A step of one stage takes u to u + delta, with

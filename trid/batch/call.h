@@ -48,9 +48,9 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Prepares rows for kernels. To transpose, exchanges a and c, and shifts both by a row: kernels use neither a of row 0
-   nor c of row n-1 from these arrays (in periodic systems they take both from trid_p_batch_more). For systems of one
-   row, b stands in for a and c. */
+/* Prepares rows for kernels. To transpose, exchanges a and c, and shifts both by a row. a of row 0 and c of row n-1
+   then lie outside their system; kernels do not use them (in periodic systems they take both from trid_p_batch_more).
+   For systems of one row, b stands in for a and c. */
 template <class tb_real>
 static inline void trid_p_batch_sides(int n, int transposed, trid_p_batch_arrays<tb_real> *rows)
 {

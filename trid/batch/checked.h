@@ -124,8 +124,8 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
                                         : (tb_real)0;
 }
 
-/* Stores the solution, or adds it to the old x, and reports statuses and residuals. `largest` holds the errors of all
-   systems, then their sizes. */
+/* Stores the solution, or adds it to the old x, and reports statuses and residuals. `largest` holds the `error` of
+   each system, then the `size` of each (trid_p_batch_worst). */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_p_batch_place &here,
                                       const trid_p_batch_worst &most, tb_real *solved, tb_real *x, const int *worst,

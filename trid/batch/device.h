@@ -49,7 +49,7 @@ constexpr bool trid_p_batch_has_elsewhere()
 
 /* Asynchronous copies into shared memory, of 4, 8 or 16 bytes; before compute capability 8.0 plain ones, and nothing is
    pipelined. With each copy, the `ahead` bytes around it (0, 128 or 256) are prefetched into the second-level cache. If
-   the rows of a block are narrower than that, neighbouring blocks find theirs in the cache. */
+   the rows of a block are narrower than that, neighbouring blocks find their rows in the cache. */
 #define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
     asm volatile("cp.async." how ".shared.global" ahead                                                                \
                  " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \

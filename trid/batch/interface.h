@@ -7,7 +7,7 @@
    threads take the same part of neighbouring systems if these are interleaved, otherwise neighbouring parts of one. */
 enum { TRID_P_BATCH_INTERFACE_THREADS = 256 };
 struct trid_p_batch_part {
-    int lines, line, part, next; /* systems of the block; the thread's system and part; threads from part to part */
+    int lines, line, part, next; /* the block's systems; the thread's system; its part; threads to the next part */
 };
 TB_D trid_p_batch_part trid_p_batch_part_of(int interleaved, int parts)
 {
@@ -343,8 +343,8 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut<tb_real> cut, i
                                    0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known. The kernels of trid_batch_shared solve interleaved ones
-   with one matrix and up to 1024 rows: from factors if they have up to 512 rows. */
+/* Solves partitions whose first and last unknowns are known. Interleaved partitions with one matrix and up to 1024 rows
+   are solved by the kernels of trid_batch_shared, those of up to 512 rows from factors. */
 template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, const rows_type &rows,
                                                 const tb_real *ends)
@@ -386,7 +386,8 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut<tb_real> cut, c
             [2s .. 2s+m-1], and then those of z. So a share is 2m contiguous elements, ready to be sent to the rank that
             solves it. That rank stores the rows that it receives from rank r at [2m r], which gives all of them the
             layout trid_lines_interleaved(2 * ranks, m). The unknowns return in the same way. If one share holds all
-            systems, one rank solves all reduced systems, or neighbours exchange the rows of f and z
+            systems, either one rank solves all reduced systems, or each rank exchanges the rows of f and z with its
+            neighbours only (docs/batch.md)
    Returns  a status of enum trid_batch_status. TRID_BATCH_SHORT: n < 2, including n = 0; TRID_BATCH_BAD_SIZE also
             means share < 1; TRID_BATCH_OVERLAP also means that an array of the interface shares an element with
             another, or lies between elements of a, b, c or d

@@ -18,10 +18,10 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Solves the block's systems or, in a cluster, its rows of the cluster's systems. With pivoting, any bad row counts
-   as row 0, and the hybrid solves a tile whose rows are all dominant, except in clusters: their blocks would have to
-   agree.
-   Returns  1 + the first bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; others are in worst */
+/* Solves the block's systems or, in a cluster, the block's rows of the cluster's systems. With pivoting, any bad row
+   counts as row 0, and the hybrid solves a tile whose rows are all dominant, except in clusters: their blocks would
+   have to agree.
+   Returns  1 + the first bad row that this thread alone knows of, or TRID_P_BATCH_NO_ROW; post.worst holds others */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
                                  const trid_p_batch_post<tb_real> &post, tb_real *left)
@@ -135,10 +135,10 @@ struct trid_p_batch_tiling {
 /* A call launches the first entry that serves it and fits the device. docs/batch_notes.md compares the shapes.
 
    A pipelined kernel requests `burst` rows at a time if its method is hybrid or pivoted. Kernels for one_ring, and for
-   LU if systems are not periodic, request that many rows of the matrix. Kernels for one matrix request that many of
-   a right-hand side, if the factors are in registers and copies are of 16 bytes. Checked kernels request half of a
-   thread's rows at a time. All else is requested at once. Bursts of two save time where 256 rows are factored, or
-   solved from factors, unless systems are periodic; with fewer rows they cost time.
+   LU if systems are not periodic, request that many rows of the matrix. Kernels for one matrix request that many rows
+   of a right-hand side, if the factors are in registers and copies are of 16 bytes. Checked kernels request half of a
+   thread's rows at a time. All other rows are requested together. Bursts of two save time where systems of 256 rows
+   that are not periodic are factored, or solved from factors; with fewer rows they cost time.
 
    Clusters whose blocks have 8 partitions take tiles with rows of 256 bytes; the table has such clusters where they are
    faster than clusters with narrower tiles. One block is faster up to 160 rows (single precision: 192), where the
@@ -214,8 +214,8 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* besides the statuses: no kernel serve
 #define TRID_P_BATCH_NARROW_TILES 2 /* at most, for each block that can run at once, unless a group is narrow */
 #endif
 
-/* Launches a shape. One for clusters gets clusters of `blocks` blocks. Any other gets a block for each tile, but if it
-   is pipelined at most as many blocks as can run at the same time. */
+/* Launches a shape. One for clusters gets clusters of `blocks` blocks. Any other gets a block for each tile; a
+   pipelined one gets at most as many blocks as can run at the same time. */
 template <int method, class shape, class tb_real, class rows_type>
 static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int blocks, int vectorised,
                                      const rows_type &rows)

@@ -36,7 +36,7 @@ struct trid_p_batch_levels {
     TRID_P_BATCH_MEMBER long long at(long long of, int chunk) const { return of * system + 2 * chunk * row; }
 };
 
-enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* each byte of worst at first; four of them exceed any row's number */
+enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* what each byte of worst holds at first; four exceed any row's number */
 
 /* Notes a bad row of a chunk, found before or after the reduced system is solved. */
 TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
@@ -325,8 +325,8 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
 }
 
 /* Reduces chunks. Each thread's last row then couples through a to f, and through c to z (in the chunk's last row, to
-   g). A thread's other rows couple to its last unknown and to that of the thread before. With levels.before, the
-   right-hand side is the residual of that x. */
+   g). A thread's other rows couple to its last unknown and to that of the thread before. If levels.before is set,
+   the right-hand side is the residual of the x in it. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type = trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == trid_p_batch_how::checked))
@@ -459,8 +459,8 @@ static inline int trid_p_batch_clear_worst(const trid_p_batch_plan &plan, long l
     return trid_p_batch_launched(cudaMemsetAsync(*worst, TRID_P_BATCH_NO_ROW_BYTE, bytes, stream));
 }
 
-/* Makes the plan of the reduced systems, which are in scratch. Sets in *levels, which the caller has zeroed, the
-   fields that are the same in all passes. For a report, clears residuals and failures. */
+/* Makes the plan of the reduced systems, which are in scratch. Sets the fields of *levels that are the same in all
+   passes; the caller has zeroed it. For a report, clears residuals and failures. */
 template <class tb_real>
 static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
                                     const trid_p_batch_more<tb_real> &corners, trid_p_batch_levels<tb_real> *levels,

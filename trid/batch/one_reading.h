@@ -53,15 +53,15 @@ struct trid_p_batch_partitions {
         trid_p_batch_word<tb_real> rows[4][32 * words], x[32 * words];
     };
     struct memory {
-        tb_real ends[2][6][most_warps];   /* of the warps, used alternately */
+        tb_real ends[2][6][most_warps];   /* of the warps: two sets, used alternately */
         tb_real links[6 * of_links + 32]; /* the numbers that make up the links */
         unsigned ticket[2];
         alignas(128) warp_memory warp[most_warps]; /* only `warps` exist; 128 bytes hold one word of each bank */
     };
 };
 
-/* The rows of a partition on which a warp works: from row `row` of the system on, where `row` may be negative. The
-   partition has the system's rows `from` .. `to` - 1. */
+/* A warp's rows of a partition: from row `row` of the system on, where `row` may be negative. The partition has the
+   system's rows `from` .. `to` - 1. */
 struct trid_p_batch_stretch {
     int row, from, to, within;         /* within: the partition's number in its system */
     long long system, group, line, at; /* the system's index, its group, its number in the group; its row 0 in d, x */
@@ -344,7 +344,7 @@ TB_D int trid_p_batch_reduce_block(int warps, const tb_real (*ends)[most], tb_re
     return thread < warps ? trid_lane_status(32 * k * warp, 32 * k, 32 * k * warps, 32 * k * warps, 0, bad) : 0;
 }
 
-/* Solves for the thread's rows, given the block's l and z. */
+/* Solves for the unknowns of the thread's rows, given the block's l and z. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_expand_block(int warps, tb_real l, tb_real z, trid_p_batch_reduced<tb_real, k> *u)
 {
@@ -440,7 +440,7 @@ TB_D unsigned trid_p_batch_next_left(const trid_p_batch_partitions<tb_real> &par
     return index < parts.total ? index : parts.total;
 }
 
-/* Solves for the rows of the partition that waits, and stores x; or notes that the partition is left over. */
+/* Solves for x in the partition that waits, and stores it; or notes that the partition is left over. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_finish_partition(const trid_p_batch_partitions<tb_real> &parts, int again, const tb_real *d,
                                         trid_p_batch_held<tb_real> &held, trid_p_batch_reduced<tb_real, k> *u,

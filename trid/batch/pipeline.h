@@ -86,7 +86,7 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
    thread t goes to stage[(e*count + j) * threads + t]. Scalar: a thread requests its own rows, element by element.
    Vectorised: a warp requests its threads' rows in pieces of 16 bytes; a lane takes sizeof(tb_real) / 4 pieces for each
    row of the matrix with its right-hand side, or for every four rows of one array. No other warp reads these rows, so
-   the block needs no barrier. a of row 0 and c of row n-1 are requested only with corners. */
+   the block needs no barrier. `corners`: also requests a of row 0 and c of row n-1. */
 template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
 struct trid_p_batch_pipeline {
     typedef of_shape shape;
@@ -276,7 +276,7 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* Takes rows as they arrive, burst by burst, and requests the same rows of tile `index` in their place. `others` more
+/* Takes rows as they arrive, burst by burst, and requests the same rows of tile `index` in their place. `others`
    bursts have been requested after those of this tile: usually one, for the old x. Rows of the matrix beyond the system
    become identity rows. known: where the known unknowns arrive. makes: the function object `rows` makes the matrix.
    early: finds the route through tile `index` before this tile's rows arrive, though that takes registers. */

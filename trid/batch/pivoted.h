@@ -62,8 +62,8 @@ TRID_KERNEL void trid_p_batch_pivoted_tree(trid_p_batch_tree<tb_real> tree)
     if (!trid_p_batch_wanted(plan, system, 1)) return;
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.parents + parent;
     tb_real border[9], kept[9], outer[4];
-    /* A missing border says that its first and last unknowns are 0. It has the form for a join with the group above it
-       in odd lanes, and with the group below it in even ones. */
+    /* A missing border says that its first and last unknowns are 0. In odd lanes it has the form for a join with the
+       group above, in even lanes that for a join with the group below. */
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
@@ -138,12 +138,12 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             launch left nonzero, and those that share a warp or a tile with one of them; it excludes ADD, and x must not
             be d. The solved systems' status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     memory traffic as trid_batch_solve, but always nine arrays (ADD: ten) if n elements exceed 16 KiB. With step
-            not 1, the limit is n = 1024 or, interleaved, what clusters hold if that is more. Interleaved systems: each
-            element is a separate access in three cases: before compute capability 8.0; with more than 512 rows, if no
-            cluster holds the systems; and where a block cannot have the shared memory that the pipeline needs. This is
-            149 KiB (ADD: 181); with up to 64 rows 170 (202); with up to 16 rows 144 (176) in single and 136 (168) in
-            double precision
+   Cost     memory traffic as trid_batch_solve, but always nine arrays (ADD: ten) if n elements exceed 16 KiB. If step
+            is not 1, this limit is n = 1024; for interleaved systems it is the largest n that clusters hold, if that
+            exceeds 1024. Interleaved systems: each element is a separate access in three cases: before compute
+            capability 8.0; with more than 512 rows, if no cluster holds the systems; and where a block cannot have the
+            shared memory that the pipeline needs. The pipeline needs 149 KiB (ADD: 181); with up to 64 rows 170 (202);
+            with up to 16 rows 144 (176) in single and 136 (168) in double precision
    Error    as trid_warp_pivoted. On chip, the systems of a warp or a block (interleaved: of a tile outside clusters)
             are solved without pivoting if all of their rows are dominant, |b| > (1 + 1/(8k^2)) (|a| + |c|) for k rows a
             thread; that is then as stable (docs/pivoted.md). So neighbours may change the last digits of x */

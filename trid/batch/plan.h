@@ -401,7 +401,7 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
     return rest;
 }
 
-/* Computes in `rest` the residual of x in the thread's first `valid` rows. `first` is its first row in the system,
+/* Computes in `rest` the residual of x in the thread's first `valid` rows, which begin with row `first` of the system.
    `around` holds x on either side. Terms beyond the ends are left out: 0 times another system's NaN would be NaN. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,

@@ -117,8 +117,8 @@ TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot 
     if (layout == trid_p_batch_how::full && here.valid <= k) own->c[k - 1] = 0;
 }
 
-/* Leaves in *left x of the row before the thread's first, or 0 if there is none, and in *right x of the row after its
-   last. The caller sets *right to 0 beyond the system: 0 times another's NaN is NaN. border: two elements a warp. */
+/* *left receives x of the row before the thread's first, or 0 if there is none; *right receives x of the row after its
+   last. Beyond the system the caller sets *right to 0, since 0 times a NaN is NaN. border: two elements a warp. */
 template <int scope, class tb_real>
 TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const tb_real *x,
                               tb_real *left, tb_real *right, tb_real *border)
@@ -160,7 +160,7 @@ TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, 
     return worst;
 }
 
-/* Stores x of a full tile in pieces of 16 bytes, or adds it to what is there. x passes through the memory of a. */
+/* Stores x of a full tile in pieces of 16 bytes, or adds it to what is there. x passes through array a of `kept`. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_store_full(const trid_p_batch_plan &plan, const tb_real *x, tb_real *dst, tb_real *kept)
 {

@@ -137,8 +137,8 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
     return {from.c + at, from.step, from.stride, 0, here.total - has_last, lanes};
 }
 
-/* Returns the number s of the warp's system that has element f, which is its row f - s*n. If systems are strided,
-   element f lies s*(stride - n*step) from where it would be if each system followed the one before. */
+/* Returns the number s of the warp's system that has element f. Row f - s*n of this system is element f. If systems are
+   strided, element f lies s*(stride - n*step) from where it would be if each system followed the one before. */
 template <int scope>
 TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
 {

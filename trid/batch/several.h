@@ -20,7 +20,7 @@ static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, lon
     return TRID_BATCH_OK;
 }
 
-/* Returns the rows of a launch that solves with LU factors or stores them, and the corners of the matrix. Kernels
+/* Returns the rows and the corners of the matrix, for a launch that solves with LU factors or stores them. Kernels
    transpose factors and periodic systems themselves, unless the systems are long. All other systems are transposed
    here: trid_p_batch_sides exchanges and shifts a and c, and the corners change places. Long systems lose the flag
    FACTORED: their r and u are b and c (trid_batch_factor). */
@@ -42,7 +42,7 @@ static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batc
     return {rows, more};
 }
 
-/* Launches systems that fit into a block together with their factors. */
+/* Solves or factors systems that, with their factors, fit into a block. */
 template <int method, class bounds, int factor, class tb_real>
 static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
                                   const trid_p_batch_lu_rows<tb_real, factor> &rows)
@@ -80,10 +80,10 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             one side at a time, as by trid_batch_solve: 5*sides arrays (ADD: 6*sides; SHARED: 2*sides), or 9*sides
             (ADD: 10*sides; SHARED: 3*sides) if trid_batch_solve moves nine or the systems are periodic
    Error    as trid_warp_lu_solve; n > 1024: as trid_batch_solve. The hybrid solves a single right-hand side from the
-            matrix if all rows in its warp or tile are as dominant as trid_batch_pivoted asks. It does so for contiguous
-            systems in full tiles (2^m rows, 16 to 512; f64: 8 to 512) and, unless they are transposed, for periodic
-            ones: contiguous of 2 to 512 rows (f64, step not 1: 256), interleaved of 2 to 256. So neighbours may change
-            x's last digits */
+            matrix if all rows in the system's warp or tile are as dominant as trid_batch_pivoted asks. It does so for
+            contiguous systems in full tiles (2^m rows, 16 to 512; f64: 8 to 512) and, unless they are transposed, for
+            periodic ones: contiguous of 2 to 512 rows (f64, step not 1: 256), interleaved of 2 to 256. So neighbours
+            may change x's last digits */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,

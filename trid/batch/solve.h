@@ -3,7 +3,7 @@
 
 #ifndef TB_BODY
 
-/* Solves systems on chip, or with the kernels for long ones. Solves with residuals take rows only from arrays. */
+/* Solves systems on chip, or with the kernels for long ones. With residuals, rows come only from arrays. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
@@ -14,7 +14,7 @@ static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const row
     return trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
 
-/* Makes a call on arrays, which takes the flags `known`. The launch itself sets the flags `own`. */
+/* Makes a call on arrays. `known`: the flags that it takes; `own`: those that the launch itself sets. */
 template <int method, class bounds, class tb_real>
 static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own = 0)
 {
@@ -30,14 +30,14 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
    Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
-   Shared   contiguous: at most 20 KiB a block, or 77 KiB if a column exceeds 16 KiB; interleaved: at most 160 KiB a
-            multiprocessor for rows (176 with 22 rows a thread, 200 with ADD), in clusters up to 32 KiB for messages,
-            and at most 16 KiB a block besides. Devices with less run other kernels
+   Shared   contiguous: at most 20 KiB a block, or 77 KiB if a column (one array of one system) exceeds 16 KiB;
+            interleaved: at most 160 KiB a multiprocessor for rows (176 with 22 rows a thread, 200 with ADD), in
+            clusters up to 32 KiB for messages, and at most 16 KiB a block besides. Devices with less run other kernels
    Cost     for systems of up to 16 KiB a column (interleaved: of up to 1024 rows, or 8192 in clusters): five arrays
             moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems with
-            step 1 are cut into partitions of up to 14 KiB of a column. With at most 128 partitions a system costs the
-            same, but in two launches. With more it takes five launches or more, and costs the same only if no coupling
-            between the last unknowns of neighbouring partitions exceeds a unit roundoff. All other systems: nine
+            step 1 are cut into partitions of up to 14 KiB of a column. A system of at most 128 partitions costs the
+            same, but in two launches. One of more partitions takes five launches or more, and costs the same only if no
+            coupling between the last unknowns of neighbouring ones exceeds a unit roundoff. All other systems: nine
             arrays (ADD: ten), in three launches or more. A report on systems that are cut takes one launch more
    Error    as trid_warp_hybrid. In long systems with step 1, the couplings of a partition's last unknown to those of
             the partitions above and below are dropped if both are at most a unit roundoff of the diagonal */

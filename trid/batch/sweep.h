@@ -117,7 +117,8 @@ TB_D void trid_p_batch_take_end(int end, trid_p_batch_equations<tb_real, k> *own
     for (int j = 0; j < k; j++)
         if (j >= end) own->a[j] = own->d[j] = 0, own->b[j] = 1, own->c[j] = -1;
 }
-/* Stores row n-2, as reduced, in the ring. If it is the partition's last, x[n-2] is the partition's last unknown. */
+/* Stores row n-2, as reduced, in the ring. If it is the partition's last row, stores instead the equation that sets
+   x[n-2] to the partition's last unknown. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_put_middle(int middle, const trid_p_batch_equations<tb_real, k> &own, tb_real *ring, int stride)
 {
@@ -142,8 +143,8 @@ TB_D int trid_p_batch_reduce_ring(int end, trid_p_batch_equations<tb_real, k> *o
         trid_p_batch_put_middle(end - 1, *own, ring, stride);
     return status;
 }
-/* Solves the reduced system of a ring. Each lane has one of its rows, left open: a, c and d in `row`. `from` is the
-   lane with row n-2. In lane 0, top_a, top_c and top_d are row 0 as reduced.
+/* Solves the reduced system of a ring. In `row`, each lane has one row of that system: a and c, which both couple to
+   s, and d. `from` is the lane with row n-2. In lane 0, top_a, top_c and top_d are row 0 as reduced.
    Leaves   the lane's unknown in row[2], and s in *s
    Returns  whether a pivot was bad */
 template <class tb_real>
@@ -298,8 +299,8 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
     *above = __shfl_sync(TB_FULL_WARP, x, block > 0 ? block - 1 : 0, parts);
     *last = __shfl_sync(TB_FULL_WARP, x, block, parts);
 }
-/* Solves systems that a cluster shares: block number `block` of its `blocks` <= parts blocks holds rows k*parts*block
-   .. k*parts*block + k*parts-1 of each system; parts <= 32. Each block reduces its rows to the first and the last one,
+/* Solves systems that a cluster of `blocks` <= parts blocks shares; parts <= 32. Block number `block` holds rows
+   k*parts*block .. k*parts*block + k*parts-1 of each system. Each block reduces its rows to the first and the last one,
    as trid_block_hybrid reduces the rows of a warp. Each block then sends these two rows and its first bad row to all
    blocks of the cluster, and solves for the last unknowns of all blocks. */
 template <int systems, int parts, class tb_real, int k>
@@ -384,8 +385,8 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
     trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
     while (count < blocks) count *= 2;
     const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
-    /* A missing block counts as two unknowns that are zero. Its border has the form for a join with the group above
-       it in odd lanes, and with the group below it in even ones. */
+    /* A missing block counts as two unknowns that are zero. In odd lanes its border has the form for a join with the
+       group above it, in even lanes with the group below it. */
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         all[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
@@ -442,7 +443,7 @@ TB_D void trid_p_batch_sweep_tree(const trid_p_batch_post<tb_real> &post)
     }
 }
 
-/* Solves with pivoting the systems of a block, laid out as in trid_p_batch_sweep, or those of a cluster. Rows beyond
+/* Solves with pivoting: the systems of a block, laid out as in trid_p_batch_sweep, or those of a cluster. Rows beyond
    the system must be identity rows. If an unknown has no pivot, its system's worst becomes 1. */
 template <int systems, int parts, int cluster, class tb_real, int k>
 TB_D void trid_p_batch_sweep_pivoted(const trid_p_batch_post<tb_real> &post, trid_p_batch_equations<tb_real, k> *own)

@@ -39,7 +39,7 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
     if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pitch, d, pitch, sum);
 }
 
-/* Computes the right-hand sides of the two rows of an interface, `ends`: products of the weights u with the first
+/* Stores in `ends` the right-hand sides of the two rows of an interface: products of the weights u with the first
    `first` rows of d and of the weights v with the last `last` rows, or of both with all rows if these overlap. u and v
    are passed as from.a and from.b. With one_matrix, a block keeps the weights of the one matrix and takes one tile
    after another; otherwise it takes one tile. */
@@ -122,16 +122,16 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
 
 /* Computes once the part of trid_batch_interface_reduce that depends only on the matrices: weights u and v for the rows
    of d, and a and c of the reduced systems.
-   Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach, two
-            ints in device memory (needed even without systems). Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. If all
-            systems have one matrix, pass it as one system: trid_lines_contiguous(n, 1), share 1;
+   Needs    as trid_batch_interface_reduce; u and v: arrays of their own in device memory, with the layout `lines`;
+            reach: two ints in device memory (needed even without systems). Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. If
+            all systems have one matrix, pass it as one system: trid_lines_contiguous(n, 1), share 1;
             trid_host_interface_factor can factor it on the host instead
    Leaves   in reach, which the launch sets to 0 first, how many rows matter from the top and from the bottom: the
             largest numbers of all systems. If both are below n on all ranks, no coupling between the ends of a
-            partition exceeds the unit roundoff. A rank then needs only two rows of others: that of z of the rank above,
-            and that of f of the rank below. With its own two it has four rows (z above, f, z, f below; three if a
-            neighbour is missing). Their unknowns equal those of the whole system to within about the unit roundoff
-            times its largest unknown
+            partition exceeds the unit roundoff. Let f be a partition's first unknown and z its last. A rank then needs
+            only two rows of others: that of z of the rank above, and that of f of the rank below. With its own two it
+            has four rows (z above, f, z, f below; three if a neighbour is missing). Their unknowns equal those of the
+            whole system to within about the unit roundoff times its largest unknown
    Returns  as trid_batch_interface_reduce
    Cost     two or three passes over five arrays, one system per thread; call it once
    Error    as trid_lane_interface_factor */
