@@ -29,7 +29,7 @@
        transpose_load_striped, _store_striped, _increment_striped     between global memory and the striped layout
        transpose_to_blocked, transpose_to_striped                     between the layouts, through shared memory
        transpose_load_striped_shfl, _store_striped_shfl, _increment_striped_shfl     in an order for shuffles
-       transpose_exchange_shfl                             between their order and the blocked layout, by shuffles
+       transpose_exchange_shfl                             between that order and the blocked layout, by shuffles
      16-byte vectors, float4 or double2
        transpose_pack, transpose_unpack                   between a vector and elements in registers
      host and device
@@ -227,8 +227,8 @@ TB_D void transpose_p_stream_out(transpose_vector *to, transpose_vector v)
 #endif
 }
 
-/* Returns condition ? yes : no by a selection. With ?: the compiler may branch, and repeat the shuffle that follows in
-   both branches (with nvcc 13.0 a solve with shuffled loads then took three times as long). */
+/* Returns condition ? yes : no by a selection. With ?: the compiler may branch, and put a copy of the next shuffle
+   into each branch (with nvcc 13.0 a solve with shuffled loads then took three times as long). */
 TB_D tb_real transpose_p_select(int condition, tb_real yes, tb_real no)
 {
 #ifndef __CUDA_ARCH__

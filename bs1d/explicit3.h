@@ -57,8 +57,8 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose at most `loss` in one row: the last one
-   whose stencil does not reach the grid's last row. The rows before it lose no more. The reach + 1 rows after it can
+/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose at most `loss` in the last row whose
+   stencil does not reach the grid's last row. The rows before that row lose no more. The reach + 1 rows after it can
    lose more, above all on small grids: with 64 points about 10 times as much at reach 8, and thousands of times as much
    at reach 16. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
@@ -103,7 +103,7 @@ TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
     return bs1d_p_composed(model, reach, (double)trid_roundoff());
 }
 
-/* Divides `steps` into sweeps of *composed steps each and single steps.
+/* Divides `steps` into single steps and sweeps of *composed steps each.
    Needs    most: from bs1d_lane_composed
    Leaves   *composed: the number above half of `most`, and at most `most`, that takes the fewest operations; 0 if
             single steps alone take no more operations

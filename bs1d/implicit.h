@@ -29,7 +29,7 @@ enum { BS1D_P_REFRESH = 16 }; /* steps after which bs1d_p_increment_steps recomp
 typedef struct {
     int k, lanes;                      /* literals */
     tb_real variance, drift, discount; /* of the model, times the plan's `size` */
-    tb_real least;                     /* upwinding: lambda_j is at least `least` j */
+    tb_real least;                     /* upwinding: lambda_j is at least j times `least` */
     tb_real left_out;                  /* omitted from the last row of the matrix (bs1d_lane_matrix) */
     int points, first /* row of this lane */, pcr_steps;
     const tb_real *f; /* factored matrix, or null: build it in each step */

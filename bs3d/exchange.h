@@ -65,8 +65,8 @@ TB_HOST int bs3d_p_ranks_sum(int status, const bs3d_ranks *w, double *numbers, i
 }
 
 extern "C++" {
-/* Calls of(i, rank) for each rank i of this process, with its device as the current one. Stores what a call returns in
-   *status, and stops unless that is BS3D_OK. Calls nothing if *status is an error at the start. */
+/* Calls of(i, rank) for each rank i of this process, with its device as the current one. Sets *status to what a
+   call returns, and stops unless that is BS3D_OK. Calls nothing if *status is an error at the start. */
 template <class call>
 static inline void bs3d_p_each_rank(int *status, const bs3d_ranks *w, const call &of)
 {

@@ -134,8 +134,8 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 
 /* ---- explicit3: planes through shared memory; explicit4: two time steps a sweep (planes.h) ----------------------- */
 
-/* Marches with explicit3 (most = 1) or with explicit4 (most = 2). A sweep of explicit4 takes two steps unless only one
-   is left, the option may be exercised between them, or shared memory is too small. */
+/* Marches with explicit3 (most = 1) or with explicit4 (most = 2). A sweep of explicit4 takes one step if only one is
+   left, if the option is American, or if shared memory is too small for two; otherwise it takes two. */
 template <int most>
 static int bs3d_p_march_tiles(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
 {

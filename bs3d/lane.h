@@ -48,7 +48,7 @@ TB_HD tb_real bs3d_p_cell(tb_real a, tb_real b, tb_real c, tb_real d)
 /* Returns L u, or u + L u, at one point with the plain formula, which reads every neighbour from memory.
    Needs    form BS3D_POSITIVE or BS3D_GENERAL; u: the address of the point; east, west, north, south, up, down: the
             distances to the neighbours, 0 where there is none
-   Cost     form BS3D_POSITIVE: 13 loads, 37 FMA, multiplications or additions; BS3D_GENERAL: 19 loads, 58 */
+   Cost     form BS3D_POSITIVE: 13 loads and 37 operations (FMA, mul, add); BS3D_GENERAL: 19 loads and 58 operations */
 TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, bs3d_row y, bs3d_row z, const tb_real *u,
                                 long long east, long long west, long long north, long long south, long long up,
                                 long long down)
@@ -83,8 +83,8 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
             before the first plane. Points beyond the grid may hold any finite numbers. The corners (-1, rows) and
             (columns, -1) are read only in form BS3D_GENERAL
    Leaves   `out`, `now`, `next`, point (c, p) at p * columns + c
-   Cost     with 4 x 2 points about 25 FMA, multiplications or additions a point, in form BS3D_GENERAL 35; with
-            8 x 8 points 22 and 32 */
+   Cost     with 4 x 2 points about 25 operations (FMA, mul, add) a point, in form BS3D_GENERAL 35; with 8 x 8 points
+            22 and 32 */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
                            const bs3d_row *y, const bs3d_row *z, const tb_real *u, tb_real *now, tb_real *next,
                            tb_real *out)

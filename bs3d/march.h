@@ -4,9 +4,8 @@
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a 16-byte vector */
 
 /* The table of shapes, chosen by measurement (docs/bs3d_notes.md): the rows of each kind of block, and how many blocks
-   of that kind should fit on a multiprocessor. If rows have two halves, half as many of implicit2's upward blocks
-   should. A lane's patch in planes.h and implicit2.h has columns x rows points. one_sweep_rows is a multiple of
-   BS3D_P_V. */
+   of that kind should fit on a multiprocessor. If rows have two halves, implicit2 halves up_blocks. A lane's patch in
+   planes.h and implicit2.h has columns x rows points. one_sweep_rows is a multiple of BS3D_P_V. */
 struct bs3d_p_shape {
     static constexpr int columns = 4, rows = 2, points = columns * rows;
     static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* bs3d_p_sweep */

@@ -13,9 +13,10 @@
        2. A_o u[k] = p[k], solved along the rows for u, which is never stored;
        3. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
        4. y[k] = h[k] - l[k] y[k-1], the forward elimination of h, in the sweep's direction;
-       5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. l, q' and r' belong to the sweep's direction, q and s
-          to the opposite one. The elimination of A_z v needs no recurrence: it leaves (v[k] + q'[k] v[k+1]) / r'[k],
-          where 1 / r'[k] is the pivot. The whole row, with y[k], is then divided by that pivot.
+       5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. The factors l, q' and r' belong to the sweep's
+          direction, q and s to the opposite one. The elimination of A_z v needs no recurrence: it leaves
+          (v[k] + q'[k] v[k+1]) / r'[k], where 1 / r'[k] is the pivot. The whole row, with y[k], is then divided
+          by it.
    w' is to p' what w is to p, with the axes o and t exchanged. The next sweep goes the opposite way. Its rows lie along
    t, so each block writes its rows as columns. docs/bs3d.md has a picture. */
 

@@ -203,7 +203,7 @@ TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d,
 }
 
 /* Stores the right-hand sides of the two rows that a partition adds to the reduced system: `first`, and the last y
-   divided by the pivot. `interfaces` points to the first point's place in the first plane of its array. */
+   divided by the pivot. `interfaces` points to where the first of the points lies in plane 0 of the interfaces. */
 TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_real *tables, int partition, int last,
                                  tb_real *y, const tb_real *first, tb_real *interfaces)
 {

@@ -115,13 +115,13 @@ static int bs3d_slab_open(const bs3d_problem *o, const bs3d_slab *cut, void *wor
 /* Takes one or two time steps of an explicit march. Call it with BS3D_ALL for the whole slab and `extra` copied planes
    on each side; or call it with BS3D_OUTER for the planes that neighbours copy, and then with BS3D_INNER for the rest.
    The outer and the inner part may run at the same time.
-   Needs    before BS3D_ALL or BS3D_OUTER: `extra + steps` copies on each side at the same time step as the values. With
-            `early`, the sweep may begin before the preceding kernel in the stream has ended, and then waits for it.
-            If that kernel was launched early too, it must wait likewise, as sweeps do (bs3d_p_grid_wait). Other work
-            between the two, such as a copy, an event or a wait for one, ends before the sweep begins, which costs only
-            the overlap
-   Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copies beyond `extra` are
-            invalid
+   Needs    before BS3D_ALL or BS3D_OUTER: `extra + steps` copied planes on each side, at the same time step as the
+            values. With `early`, the sweep may begin before the preceding kernel in the stream has ended, and then
+            waits for it. If that kernel was launched early too, it must wait likewise, as sweeps do (bs3d_p_grid_wait).
+            Other work between the two, such as a copy, an event or a wait for one, ends before the sweep begins, which
+            costs only the overlap
+   Leaves   the values in march->job.u, which BS3D_ALL and BS3D_OUTER exchange with job.v; copied planes beyond
+            `extra` are invalid
    Returns  BS3D_OK; BS3D_LAUNCH_FAILED, also if the device has too little shared memory for two steps */
 template <int unused = 0>
 static int bs3d_slab_explicit(bs3d_slab_march *march, int steps, int part, int extra, int early, cudaStream_t stream)
@@ -205,8 +205,8 @@ static int bs3d_slab_down(bs3d_slab_march *march, cudaStream_t stream)
     return job->status;
 }
 
-/* After a step, sets each value and copy to the larger of itself and the payoff if the option is American
-   (BS3D_AMERICAN); otherwise does nothing. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
+/* After a step of an American option (BS3D_AMERICAN), sets each value and each copy to the larger of itself and the
+   payoff; for other options does nothing. Returns BS3D_OK or BS3D_LAUNCH_FAILED. */
 template <int unused = 0>
 static int bs3d_slab_exercise(bs3d_slab_march *march, cudaStream_t stream)
 {

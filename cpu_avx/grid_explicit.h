@@ -71,7 +71,7 @@ CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_
    Leaves   the result in u; v is clobbered
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
    Cost     38 operations and 13 loads of u per point and step (55 and 19 if L has 19 points); a step reads one array
-            and writes the other once */
+            and writes the other, each once */
 CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
 {
@@ -95,8 +95,8 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
    Needs, Leaves, Returns as cpu_avx_grid_explicit1
    Cost     14 multiply-adds or multiplications, 12 additions (19 and 15 if L has 19 points) and 3 moves between lanes
             per vector and step. In the first of two steps, the rows next to a border between blocks are computed
-            twice, as are the planes next to a border between layers. Two steps read one array and write the other
-            once */
+            twice, as are the planes next to a border between layers. Two steps read one array and write the other,
+            each once */
 CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
 {

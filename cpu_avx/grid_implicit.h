@@ -64,7 +64,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_r
     if (i < count) cpu_avx_interleaved_solve_part(n, f, x + i, step, count - i);
 }
 
-/* Copies a row; its whole vectors past the caches if `stream` is set. */
+/* Copies a row. If `stream` is set, whole vectors bypass the caches. */
 CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *to, int n, int stream)
 {
     int i = 0;

@@ -1,7 +1,7 @@
 /* implicit.h - a room of cpu_avx.h: implicit time steps of options on one asset, three rungs.
    MIT licence, see LICENSE.
 
-   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. Its argument `work`
+   Each rung has a function of vector scope that marches options `first` .. `last` - 1 of a batch. The argument `work`
    points to the thread's share of the caller's work, which begins on a cache line. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -201,8 +201,8 @@ CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu
 }
 
 /* implicit3: takes a step of `options` (a literal) options, whose rows alternate. The forward sweep eliminates each
-   partition as if nothing came from below, and sums its first x as if nothing came from above. Two scans find the
-   contributions from below and above, and the backward sweep adds both. */
+   partition as if the previous one's last y were 0, and sums its first x as if the next one's first x were 0. Two scans
+   find these two numbers, and the backward sweep adds their contributions. */
 CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, int backward,
                                              const cpu_avx_p_links *links, cpu_avx_p_part_row *rows)
 {

@@ -81,8 +81,8 @@ CPU_AVX_API int cpu_avx_p_options_status(int isa, int options, int threads, cons
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Returns k, the number of rows of a partition if lanes are partitions of the grid. Lane l holds the k rows from row
-   l k on; row j of all partitions is a vector. */
+/* Returns k, the number of rows of a partition (`least` or more), if each lane holds a partition of the grid. Lane l
+   holds the k rows from row l k on; row j of all partitions is a vector. */
 CPU_AVX_API int cpu_avx_p_partition_rows(int n, int least)
 {
     return cpu_avx_p_larger(n / cpu_avx_lanes + (n % cpu_avx_lanes != 0), least);

@@ -105,7 +105,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_store(cpu_avx_real *p, ptrdiff_t apart, cpu_av
         for (int s = 0; s < cpu_avx_p_few_lanes; s++) p[s * apart] = v[s];
 }
 
-/* Does the same as cpu_avx_p_eliminate_one for these systems. A lane of *bad is not 0 after a bad pivot. */
+/* Does in each lane what cpu_avx_p_eliminate_one does. A lane of *bad is not 0 after a bad pivot. */
 CPU_AVX_INLINE void cpu_avx_p_few_eliminate(cpu_avx_p_few a, cpu_avx_p_few b, cpu_avx_p_few cj, cpu_avx_p_few dj,
                                             cpu_avx_p_few *c, cpu_avx_p_few *d, cpu_avx_p_few_bits *bad)
 {
@@ -115,7 +115,7 @@ CPU_AVX_INLINE void cpu_avx_p_few_eliminate(cpu_avx_p_few a, cpu_avx_p_few b, cp
     *d = (dj - a * *d) * r;
 }
 
-/* Solves these systems as cpu_avx_p_solve_from_ends does. A short vector for each end holds a number of each system. */
+/* Solves a system for each lane of a short vector, as cpu_avx_p_solve_from_ends solves one or two. */
 CPU_AVX_INLINE void cpu_avx_p_few_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *store, int *bad)
 {

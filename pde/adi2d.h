@@ -88,7 +88,7 @@ enum {
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2 and without a Rannacher start (times.halves is 0); no mixed
                          term, no source, no exercise between dates; FD_LINEAR at all faces; the same coefficients
                          throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant.
-                         Each point is checked for a source in three steps (common/problem.h). It is checked for
+                         Each point is checked for a source in three time steps (common/problem.h), and for
                          dominance with the coefficients of the first and of the last step: with the step's own length,
                          and with that of the march's longest step. If the model has numbers of t, each step is also
                          checked for both at five points. A row without dominance that these checks miss is solved as it

@@ -50,7 +50,7 @@
               steps need fewer: two in single precision, unless a face is FD_DEGENERATE. Double precision has digits to
               spare: it needs one operation and no increments, unless there are sources or a face is FD_SLOPE or
               FD_DEGENERATE. Increments are recomputed every 64 steps (512 in double precision) and in each segment; in
-              each step if the model has FD_MODEL_FACE, the matrix omits couplings at a face, or steps are explicit.
+              each step if the model has FD_MODEL_FACE, if couplings at a face are omitted, or if steps are explicit.
 
    pde/common/rooms.h lists the rooms. */
 

@@ -884,8 +884,8 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
 
 /* The rows are y[j] + l[j] y[j-1] = d[j], then x[j] + u[j] x[j+1] = y[j]. l of row 0 and u of row n-2 couple to s. Rows
    from n-1 on have l = 0, u = -1 and d = 0, so x is s in all of them. To the partitions, s is therefore the y above the
-   first row and the x below the last. s follows from the numbers that partitions exchange for s = 0, so each row is
-   solved only once. */
+   first row and the x below the last. s follows from numbers that partitions compute with s = 0 and exchange, so each
+   row is solved only once. */
 
 /* Computes the results of both recurrences over k rows, given the y above them and x = 0 below. Leaves three numbers in
    q: the last y, the first x, and the factor with which an x below the rows would enter the first x. A null d stands
@@ -902,7 +902,7 @@ TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_r
     q[0] = y, q[1] = x, q[2] = times;
 }
 
-/* Returns y of row n-2 of a periodic system, given the y above its partition; 0 in other partitions. */
+/* Returns y of row n-2 of a periodic system, given the y above the partition with that row; 0 in others. */
 TB_D tb_real trid_p_ring_middle(int k, int n, int partition, const tb_real *l, const tb_real *d, tb_real above)
 {
     tb_real y = above, middle = 0;

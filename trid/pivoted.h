@@ -83,9 +83,9 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
 /* Finds factors that eliminate an unknown from two rows in which its coefficients are u and v: it vanishes from
-   *f * first + *g * second. The row with the larger coefficient is multiplied by a number of at most 1 in absolute
-   value, the other by -1. If both coefficients are below the least normal number in absolute value, they count as zero.
-   If one is NaN, so is the multiplier. Returns whether the second row's coefficient is larger. */
+   *f * first + *g * second. The factor of the row with the larger coefficient is a multiplier of at most 1 in
+   absolute value, the other factor is -1. If both coefficients are below the least normal number in absolute value,
+   they count as zero. If one is NaN, so is the multiplier. Returns whether the second row's coefficient is larger. */
 TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
 {
     int second = trid_abs(v) > trid_abs(u);
@@ -125,8 +125,8 @@ TB_HD void trid_p_border(const tb_real *u, const tb_real *v, tb_real *border)
 
 /* Reduces k rows to two, for any nonsingular matrix. x[1] .. x[k-2] occur in no other rows and are eliminated with
    pivoting. The rows are those of trid_lane_reduce, with l = x[-1] above the partition and y = x[k] below it. The
-   partition will be joined to a neighbour. p and q are the unknowns on the two sides of the boundary with it, u and v
-   those at the partition's other end:
+   partition will be joined to a neighbour. p and q are the unknowns on the two sides of their boundary, u and v those
+   at the partition's other end:
                                                p        q        u        v
        below = 1: the neighbour is above       l        x[0]     x[k-1]   y
        below = 0: it is below or missing       x[k-1]   y        l        x[0]

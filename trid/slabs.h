@@ -163,7 +163,7 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
             coupling that is NaN counts as large.
    Returns  0; -1 for n < 2; 1 + the first row found with a bad pivot; or n for a coupling that is not finite
    Cost     2n FMA + 6n mul + 2n rcp
-   Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to it.
+   Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to its own.
             Leaving out the rows beyond reach changes f and z by about the unit roundoff times the largest element of
             x. The sum of all |u| is no larger than the largest row sum of |inverse|, so if the matrix is dominant, the
             weights are as stable as elimination. */
@@ -236,8 +236,8 @@ TB_HOST int trid_host_interface_factor(int n, int flags, const tb_real *a, const
 }
 
 /* Computes ends_d, the right-hand sides of the two reduced rows, for one right-hand side d. It reads only the first
-   `first` and the last `last` elements of d. reach[0] and reach[1] suffice for both; with n for both, nothing is
-   left out.
+   `first` and the last `last` elements of d. first = reach[0] and last = reach[1] suffice; with n for both, nothing
+   is left out.
    Needs    u and v of trid_host_interface_factor */
 TB_HOST void trid_host_interface_weigh(int n, const tb_real *u, const tb_real *v, const tb_real *d, int first, int last,
                                        tb_real *ends_d)

@@ -14,8 +14,8 @@ typedef struct {
     unsigned long long *lost; /* the first step with a value that is not finite, times 2^32, plus the first such point
                                  in it */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, those of a first stage, exercise multiplier */
-    tb_real *e, *upper, *right;           /* e: the differences left by solves along x; `upper` and `right` (along y
-                                             `upper` and e): the results of forward elimination */
+    tb_real *e, *upper, *right;           /* e: the differences left by solves along x. Forward elimination leaves its
+                                             results in `upper` and `right`, along y in `upper` and e */
 } adi2d_p_rung_arrays;
 
 /* The arguments of a launch: the arrays of problem 0; those of the other problems follow at distances of as.bytes. If
@@ -173,8 +173,8 @@ typedef struct {
    `right` held. From the first row on, the function calls
      row(k, &row)     for each row k outside the groups: the first two, the last, and those before it that are too few
                       for a group; in a line that is not plain, all rows
-     rows(k, row)     for each group of `ahead` rows, k .. k + ahead - 1. It must write nothing to memory and branch
-                      alike for all rows of the group, so that the compiler can interleave them
+     rows(k, row)     for each group of `ahead` rows, k .. k + ahead - 1. This call must write nothing to memory and
+                      branch alike for all rows of the group, so that the compiler can interleave them
    Then, from the last row back, it calls
      put(k, solution, again(k))     for each row, in groups of ADI2D_P_RUNG_BACK: again is called for all rows of a
                                     group before put is called for any of them

@@ -23,7 +23,7 @@ typedef struct {
     int s, about, american, keeps; /* keeps: whether to write the start of a second stage's right-hand side */
     int changes;                   /* in a first stage, whether coefficients or given slopes may change in the step */
     int group, groups, whole;      /* the lane's line among those that the block holds at once, their number, and the
-                                      first line of its warp */
+                                      first line of the lane's warp */
     int lane, from, within;        /* within: `from`, or 0 if that is beyond the row; a lane reads from there on */
     int local, j, valid;
 } adi2d_p_line;
@@ -209,8 +209,9 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     }
 }
 
-/* A thread's part of the solves along y: per_lane rows from `from` on, stored in block `owner` from its row `local` on,
-   in columns `first`, `first` + `lines`, .. before `last`. i is its current column, or 0 if that is not valid. */
+/* A thread's part of the solves along y: per_lane rows from `from` on, in columns `first`, `first` + `lines`, .. before
+   `last`. Block `owner` stores these rows as its rows from `local` on. i is the current column, or 0 if that is not
+   valid. */
 typedef struct {
     int lines, first, last, from, owner, local, i, valid;
 } adi2d_p_columns;
@@ -323,8 +324,8 @@ TB_D tb_real adi2d_p_load_column_around(int per_lane, const adi2d_p_chip *h, uns
 }
 
 /* Adds theta dt times the change of F_2(u) in the step to the right-hand sides d of the thread's column. If the thread
-   holds the last point and another thread its neighbour, adds the neighbour's term to *near_by. own[0] holds the
-   column's numbers of x; w_of is the array of u. */
+   holds only the last point, adds the term of the point before it to *near_by. own[0] holds the column's numbers of x;
+   w_of is the array of u. */
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                  int w_of, fd_numbers *own, tb_real *near_by, tb_real *d)
 {
@@ -352,8 +353,8 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
 }
 
 /* Writes the boundary rows of the thread's column. If the column lies on a face of x with given values, writes identity
-   rows, with the right-hand sides that the solve along x left. If the thread holds the last point and another thread
-   its neighbour, near_by is the neighbour's right-hand side. */
+   rows, with the right-hand sides that the solve along x left. If the thread holds only the last point, near_by is
+   the right-hand side of the point before it. */
 TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                               int w_of, int right_of, tb_real near_by, adi2d_p_rows *r)
 {

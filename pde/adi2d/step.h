@@ -52,7 +52,7 @@ TB_HD int adi2d_p_sets_source(const fd_p_tables *t)
 }
 
 /* Finds the steps that are products, and those that batch->kind excludes. If the model sets a source, no step is a
-   product unless the caller promises it, because no check visits every point in every step. */
+   product unless batch->kind promises products, because no check visits every point in every step. */
 TB_HD void adi2d_p_find_products(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -78,8 +78,8 @@ TB_HD int adi2d_p_continues(const fd_p_tables *t, int k)
     return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
 }
 
-/* Sets `open` of step k unless it begins with the z' of step k - 1, and `close` unless step k + 1 begins with the z' of
-   step k; clears them otherwise. */
+/* For each step k, sets `open` unless step k begins with the z' of step k - 1, and `close` unless step k + 1 begins
+   with the z' of step k; clears them otherwise. */
 TB_HD void adi2d_p_join_products(const fd_p_tables *t, int thread, int threads)
 {
     for (int k = thread; k < t->found->steps; k += threads) {

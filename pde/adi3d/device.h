@@ -15,14 +15,14 @@ TB_HD constexpr int adi3d_p_independent(int axis)
 }
 
 enum {
-    /* Whether the declarations for y and z allow their solves to commute (device_planes.h). */
+    /* Whether y and z are declared such that solves along them commute (device_planes.h). */
     adi3d_p_fusible = adi3d_p_independent(1) && adi3d_p_independent(2),
     adi3d_p_vectored = 16 / TB_BYTES /* elements of a vector */
 };
 
 /* The findings of a march, in device memory. */
 typedef struct {
-    unsigned long long lost; /* 2^32 `when` plus the point, the least that adi3d_p_device_note recorded */
+    unsigned long long lost; /* the least 2^32 * when + point among all calls to adi3d_p_device_note(.., when, ..) */
     int largest;             /* the largest magnitude at time 0, as fd_p_larger stores it */
     int pcr_steps[3];        /* how many PCR steps the solves with factors take along each axis */
 } adi3d_p_found;
@@ -48,8 +48,8 @@ struct adi3d_p_device : fd_p_grid {
     int fresh;              /* whether the stage must compute factors, since those in memory do not fit it */
     adi3d_p_plane *planes;  /* for solves along z within the sweeps: each plane's factors */
     adi3d_p_link *links;    /* likewise: the factored system of the partitions' last unknowns */
-    tb_real *ends;          /* likewise, in planes: right-hand sides of the partitions' first rows, then of their last
-                               rows, which the last unknowns replace */
+    tb_real *ends;          /* likewise, in planes: right-hand sides of the partitions' first rows, then those of
+                               their last rows; the last unknowns replace the latter */
     int partitions;         /* the number of partitions; 0: the stage is not taken in sweeps */
     int elements;           /* of a grid */
     int processors, shared; /* the device's multiprocessors; the most shared memory of a block */

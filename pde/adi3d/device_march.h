@@ -72,7 +72,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     if (last) adi3d_p_device_most(&h.march->largest, largest);
 }
 
-/* Applies the events at a date, from the values before it, which are in d. A change may raise found->given. */
+/* Applies the events at a date to the values before it, which are in d. A change may raise found->given. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_date(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

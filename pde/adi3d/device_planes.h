@@ -1,5 +1,5 @@
-/* device_planes.h - a room of adi3d.h, read once for each model and precision: solves along z within the sweeps of a
-   GPU, and the reduced system of their partitions.
+/* device_planes.h - a room of adi3d.h, read once for each model and precision: how a GPU's sweeps also solve along
+   z, and the reduced system of the partitions of z.
    MIT licence, see LICENSE. */
 
 /* Where all lines along z share one matrix, and the matrices along y do not depend on z, the two solves commute. Then

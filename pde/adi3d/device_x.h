@@ -144,12 +144,12 @@ TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const fd_p_step &step
 }
 
 /* The weights of the differences along x at a point, 16 bytes in single precision: the couplings of the row of A, times
-   `own`, and the weights of the first derivative. */
+   a weight, and the weights of the first derivative. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, down, up;
 } adi3d_p_along_x;
 
-/* Returns the weights of the differences along x at a point. */
+/* Returns the weights of the differences along x at a point, with the couplings times `own`. */
 TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, fd_terms terms, tb_real own)
 {
     const fd_row row = fd_p_row(0, cell, terms);
@@ -599,8 +599,8 @@ TB_D void adi3d_p_x_make(const adi3d_p_device &h, const fd_p_step &step, const a
     }
 }
 
-/* Solves a line of each plane with factors, one plane behind the right-hand sides; in a stage that is taken in sweeps,
-   also eliminates along z. */
+/* Solves a line of each plane with factors, one plane behind the right-hand sides; in a stage that is taken in sweeps
+   (device_planes.h), also eliminates along z. */
 template <class shape>
 TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const fd_p_step &step, const adi3d_p_x_march<shape> &m)
 {

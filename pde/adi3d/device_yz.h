@@ -20,8 +20,9 @@ struct adi3d_p_yz_shape {
         alone = adi3d_p_independent(axis), /* whether lines are solved with factors */
         factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows),
         /* Shared memory holds faces, the solver's numbers, the ring, and tables (factors, or cells and numbers; in the
-           downward sweep also its planes' factors). Row r of a slice of the ring begins at (r + r / rows) * lines, so
-           that the rows that a warp's partitions read together are in different banks. */
+           downward sweep also its planes' factors). A slot of the ring is a slice of right-hand sides and, if staged,
+           one of w. Row r of a slice begins at (r + r / rows) * lines, so that the rows that a warp's partitions read
+           together are in different banks. */
         solver = 16 * lines,
         ring = solver + (TRID_INTERLEAVED_LEN(lines, parts, TRID_BANKS) + 3) / 4 * 4,
         slice = parts * (rows + 1) * lines
@@ -71,7 +72,7 @@ TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const fd_p_st
     return m;
 }
 
-/* Starts to copy to a slot the lines, if any, that the block solves in round e, counted from 0. */
+/* Starts to copy the lines of round e, counted from 0, to a slot. After the block's last round there are none. */
 template <class shape>
 TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, int e, int slot)
 {
@@ -129,8 +130,8 @@ TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_y
     return l;
 }
 
-/* Returns the term that coefficients or given slopes, if they may change within the step, add to the right-hand side of
-   row r. */
+/* Returns the term that coefficients or given slopes add to the right-hand side of row r if they change within the
+   step. */
 template <class shape>
 TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const fd_p_step &step, adi3d_p_yz_line l, int r)
 {

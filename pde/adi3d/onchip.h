@@ -121,7 +121,7 @@ static inline size_t adi3d_onchip_bytes(const fd_batch *batch)
             cluster of the current device holds (MODEL_onchip_blocks), or for less memory than MODEL_onchip_bytes;
             FD_LAUNCH_FAILED
    Cost     two launches, no transfer; per problem two arrays of the grid's size in shared memory, and three in device
-            memory. Of these three, a march of one stage without exercise or dates reads only the final values */
+            memory. A march of one stage without exercise or dates reads only one of these three: the final values */
 template <int unused = 0>
 static inline int adi3d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                                cudaStream_t stream)

@@ -412,7 +412,7 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
 }
 
 /* Solves along an axis in stage s, for lines of up to 2 * half points. The solutions are differences. Along x and y
-   they replace the right-hand sides; along z the values from which they are taken are added. */
+   they replace the right-hand sides. Along z the result is the sum of each and the value from which it is taken. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {

@@ -16,8 +16,8 @@ TB_D tb_real *fd_p_chip_point(const fd_p_chip &h, unsigned char *memory, int at)
     return (tb_real *)(memory + h.u) + fd_p_chip_at(h, at);
 }
 
-/* Returns the sum of the terms that faces add to F(v) at point (i, j, k), v being the values in `array`, at the
-   step's start if `end` is 0, and at its end if it is 1. */
+/* Returns the sum of the terms that faces add to F(v) at point (i, j, k), at the step's start (end 0) or end (1). v
+   stands for the values in `array`. */
 FD_P_CALLED_D tb_real fd_p_chip_faces(const fd_p_chip &h, int array, int end, int i, int j, int k)
 {
     const int index[3] = {i, j, k};

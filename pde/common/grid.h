@@ -74,8 +74,8 @@ TB_HD tb_real fd_p_apply(const fd_cell *cell, const fd_terms *terms, tb_real mix
 
 /* Returns the slot of point i in a row of shared memory. Pieces of 16 bytes are permuted within groups of eight. Eight
    successive groups have eight different orders. Eight lanes, as many as are served at once, cause no bank conflict if
-   they access pieces 1, 2, 4 or 8 apart, from the start of a group on. The 128 bytes of a group stay together, which
-   suits asynchronous copies. */
+   they access pieces 1, 2, 4 or 8 apart, the first of them at the start of a group. The 128 bytes of a group stay
+   together, which suits asynchronous copies. */
 TB_HD int fd_p_swizzle(int i)
 {
     const int piece = 16 / TB_BYTES;

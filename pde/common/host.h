@@ -95,7 +95,7 @@ TB_HOST void fd_p_host_begin(const fd_p_host *h)
 /* ---- between steps ----------------------------------------------------------------------------------------------- */
 
 /* Applies the events at a date, except FD_RECORD, to a worker's rows, from a copy of the old values in d. A change
-   of values may raise *given, the largest magnitude that the march is given. */
+   of values may raise *given, the largest magnitude among the numbers that the march is given. */
 TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *given)
 {
     const int *n = h->n, date = step->data.date, first = fd_p_host_share(h, n[1] * n[2], h->worker);

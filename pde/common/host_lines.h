@@ -133,8 +133,8 @@ FD_P_FLAT void fd_p_host_forward(const fd_p_host *h, int axis, const fd_p_host_l
 }
 
 /* Transposes the first 8 x 8 of `rows` x `columns` numbers, or as many as there are. A full 8 x 8 is transposed in
-   registers, if the compiler has shuffles: in three rounds, with bit = 1, 2 and 4. If the bit is set in just one of l
-   and v, the round exchanges lane l of vector v with lane l ^ bit of vector v ^ bit. */
+   registers, if the compiler has shuffles: in three rounds, with bit = 1, 2 and 4. A round exchanges lane l of vector v
+   with lane l ^ bit of vector v ^ bit, if the bit is set in just one of l and v. */
 FD_P_INLINE void fd_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                            tb_real *FD_P_RESTRICT to, size_t to_row)
 {
@@ -202,9 +202,9 @@ TB_HOST void fd_p_host_exercise(const fd_p_host *h, const fd_p_step *step, int l
     }
 }
 
-/* Substitutes back `lines` lines along an axis, and stores the results. If `sums` is set, the results include w, and
-   the solutions of a row, which the next one needs, are kept in an array. Applies early exercise to results that end
-   the step. In lanes on a face of x whose value is given, the right-hand side is the solution. */
+/* Does the back substitution of `lines` lines along an axis, and stores the results. If `sums` is set, the results
+   include w, and the solutions of a row, which the next one needs, are kept in an array. Applies early exercise to
+   results that end the step. In lanes on a face of x whose value is given, the right-hand side is the solution. */
 FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums, const fd_p_host_lines *of)
 {
     const int n = h->n[axis], fixed = axis > 0 ? fd_p_host_fixed(h, lines, of->i) : 0;
@@ -233,7 +233,7 @@ FD_P_INLINE void fd_p_host_up(const fd_p_host *h, int axis, int lines, int sums,
     }
 }
 
-/* Substitutes back a group of lines along an axis. */
+/* Does the back substitution of a group of lines along an axis. */
 FD_P_FLAT void fd_p_host_back(const fd_p_host *h, int axis, const fd_p_host_lines *of)
 {
     const int full = of->count == FD_P_HOST_LANES;

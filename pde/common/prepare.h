@@ -271,8 +271,8 @@ TB_HD fd_status fd_p_status_at(int what, const int *points, int at, int step)
     return fd_status_of(what, 0, -1, index[0], index[1], index[2], step);
 }
 
-/* Returns the largest of `most` and the magnitudes of what the faces at a point are given at time 0: a value, or a
-   slope times the length of the axis. */
+/* Returns `most` or, if it is larger, the greatest magnitude that a face at a point prescribes at time 0: that of a
+   value, or of a slope times the length of the axis. */
 TB_HD int fd_p_given(const fd_p_tables *t, const int *index, const double *at, int most)
 {
     for (int d = 0; d < FD_FACTORS; d++) {
@@ -290,10 +290,10 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line. With one factor, one does. Otherwise, on a device, 8 do: each takes several
-   points, and reads their common data once; 16 or 32 do if there are too few lines for all threads. On the host,
-   workers take whole lines, so that they rarely write to the same cache line. If the number of
-   threads is a multiple of 32, they are taken for a device's. */
+/* Returns how many threads share a line: 1 with one factor, and on the host, where workers then rarely write to the
+   same cache line; otherwise 8, since a thread that takes several points reads their common data once, or 16 or 32 if
+   there are too few lines for all threads. If the number of threads is a multiple of 32, they are taken for a
+   device's. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
@@ -392,7 +392,7 @@ TB_HD int fd_p_ill_posed(fd_terms terms)
 }
 
 /* Returns what is wrong with the terms at a point of FD_DEGENERATE faces, as a sum of fd/march.h's constants. A drift
-   is wrong if it points out of the face and would cross more than the cell next to the face by maturity. Errors grow by
+   is wrong if it points out of the grid and would cross more than the cell next to the face by maturity. Errors grow by
    a factor of e^1.5 for each cell that it crosses, so a smaller drift does little harm. A diffusion, which the face
    omits, is wrong if it exceeds a hundredth of that at the next point. */
 TB_HD int fd_p_not_degenerate(const fd_p_tables *t, const int *at, const tb_real *time)
@@ -527,9 +527,9 @@ TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
 
 /* Checks the terms at all points whose value is not given, in the steps of fd_p_looked_at, and finds out whether any of
    these points has a source. Counts the rows of the first and the last step, at all points, that are not dominant. If
-   both steps are equal, rows are computed once and counted twice. With two factors, if the march's largest theta dt is
-   that of neither step, also counts, in too_long, the rows that are not dominant with it: a row that is dominant
-   with it is so in every shorter step with the same coefficients. */
+   both steps are equal, rows are computed once and counted twice. With two factors, if neither step has the march's
+   largest theta dt, also counts, in too_long, the rows that are not dominant with that theta dt. A row that is dominant
+   with a theta dt is so with any smaller one and the same coefficients. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -620,8 +620,8 @@ TB_HD void fd_p_sum_up(const fd_batch *batch, const fd_p_tables *t)
 enum { fd_p_phases = (int)FD_P_PHASES + (FD_FACTORS == 1 ? 2 : FD_FACTORS == 2 ? 3 : 0) };
 
 /* Does one phase of the preparation of a problem. All threads do a phase, pass a barrier, and do the next. A phase does
-   nothing if an earlier one has set found->status to an error. One factor has a phase of its own before the last
-   (fd1d_p_prepare). */
+   nothing if an earlier one has set found->status to an error. Models with one factor have a phase of their own before
+   the last (fd1d_p_prepare). */
 TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, int thread, int threads)
 {
     const int sums_up = phase == 3 || phase == 6 || phase == (int)fd_p_phases - 1;

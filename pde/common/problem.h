@@ -108,8 +108,8 @@ typedef struct {
     fd_status status;         /* the status of the first trial that failed, or of the last trial */
 } fd_suggestion;
 
-/* The limits of a batch: for two factors, how many values batch.kind has, and the status of any other value
-   (ADI2D_BAD_KIND); the most points of an axis for one and three factors (FD1D_MOST, ADI3D_MOST), and for two. */
+/* For two factors: how many values are valid for batch.kind, and the status of any other value (ADI2D_BAD_KIND). Then
+   the most points of an axis for one and three factors (FD1D_MOST, ADI3D_MOST), and for two. */
 enum { FD_P_KINDS = 3, FD_P_BAD_KIND = -62, FD_P_MOST_POINTS = 1024, FD_P_MOST_OF_TWO = 32768 };
 
 /* Returns the most points of an axis. */

@@ -42,7 +42,7 @@ TB_D fd_p_ready fd_p_ready_of(const fd_p_launch &launch, int which)
 
 #if TB_LAUNCHES
 
-/* Prepares the problems, one per block. Its launch bounds let two blocks of more than 256 threads share a
+/* Prepares the problems, one per block. The launch bounds let two blocks of more than 256 threads share a
    multiprocessor. */
 template <int threads, int blocks = (threads > 256 ? 2 : 0)>
 TRID_KERNEL void __launch_bounds__(threads, blocks) fd_p_ready_kernel(const __grid_constant__ fd_p_launch launch)
@@ -135,7 +135,7 @@ struct fd_p_chip : fd_p_field {
     int rank, size;                 /* the block's rank in its cluster, and the number of the cluster's blocks */
     int rows_each, row_first, rows; /* the rows of each block; the first row and the number of rows of this block */
     int pitch;                      /* elements from row to row */
-    int given;                      /* the largest magnitude that the march is given, as far as the block knows */
+    int given;                      /* the largest magnitude in what the march is given, as far as the block knows */
     int u, step;                    /* offsets of the values and of the step */
 };
 

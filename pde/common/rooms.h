@@ -10,7 +10,7 @@ namespace FD_OF(rooms)
 
 #include "terms.h"   /* the model, as the solvers call it */
 #if FD_FACTORS > 1
-#include "step.h" /* a step's numbers, F at a point. To add a kind of term, begin with fd_p_own and fd_p_mix */
+#include "step.h" /* a step's numbers; F, the PDE's operator, at a point. To add a kind of term: fd_p_own, fd_p_mix */
 #endif
 #include "prepare.h" /* tables of axes and steps, final values, checks; for two factors also adi2d/step.h */
 #include "results.h" /* values at spots, NaN where there is no result */

@@ -115,8 +115,8 @@ TB_HD tb_real fd_p_interpolated(const fd_weights *from, tb_real here, const tb_r
     return (tb_real)sum;
 }
 
-/* Returns the value at a point after a date's shift, from the grid before it: `here` is the point's element there, and
-   stride[d] is the distance to the next point along axis d. */
+/* Returns the value at a point after a date's shift. `here` is the point's element in the grid of values before the
+   shift, and stride[d] is the distance to the next point along axis d. */
 TB_HD tb_real fd_p_shifted_to(const fd_p_tables *t, const fd_date *event, const int *index, const tb_real *here,
                               const long long *stride)
 {

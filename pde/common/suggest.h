@@ -95,8 +95,8 @@ TB_HOST size_t fd_suggest_bytes(const fd_problem *problem, int workers)
 
 /* Suggests how many points of each axis and how many steps make the value at the problem's first spot accurate to a
    tolerance at the least cost. For this it solves four or five trials on the host. The coarsest trial has the problem's
-   own points and steps. The finest has four times as many steps, and four times as many intervals with one factor or
-   twice as many with more. For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a
+   own points and steps. The finest has four times as many steps, and four times as many intervals (with two or three
+   factors, twice as many). For the coarsest, 40 points and 10 steps suffice if the value is smooth, 80 and 20 near a
    free boundary.
    Needs    axes that are computed (problem->points null); the tolerance of the value; memory of MODEL_suggest_bytes,
             aligned as by malloc; workers as MODEL_host

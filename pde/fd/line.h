@@ -6,9 +6,9 @@
 /* Boundary conditions at a face, the first or last point of a line. */
 enum {
     FD_LINEAR,     /* the second normal derivative is zero */
-    FD_VALUE,      /* the value is given. The row has no coupling; the caller writes 1 on the matrix's diagonal and the
-                      value (in a solve for the difference y' - w of fd_stage: the value less w) on the right-hand
-                      side */
+    FD_VALUE,      /* the value is given. The row has no coupling; the caller writes 1 on the matrix's diagonal. On the
+                      right-hand side it writes the value or, in a solve for the difference y' - w of fd_stage, the
+                      value less w */
     FD_SLOPE,      /* the derivative in the direction of the axis is given; fd_lane_source returns its term */
     FD_DEGENERATE, /* the PDE itself holds. Diffusion and mixed terms must vanish at the face, and the drift must not
                       point out of the axis. The first derivative is a one-sided difference of second order;

@@ -21,7 +21,7 @@ typedef struct {
     int kind;           /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
     double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own in solvers (fd_scheme_theta), 1/2 in fd_schedule */
     int halves;         /* Rannacher start: the number of backward Euler steps of half the size. They replace the first
-                           halves/2 steps (rounded up) after the final values and after each date with a kink, or all
+                           `halves`/2 steps (rounded up) after the final values and after each date with a kink, or all
                            steps to the next date if there are fewer. The usual 4 replace 2 steps. If the number is odd
                            and there are enough steps, the last backward Euler step replaces only the first half of a
                            step; the second half is of the march's own kind */
@@ -215,8 +215,8 @@ TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
 }
 
 /* Returns a theta with which a scheme is stable for any step, diffusion and correlation (docs/fd.md): 1/2 for Douglas
-   and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and 6/13 for Modified Craig-Sneyd with two
-   and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer, and 1/2 for an unknown scheme. With one
+   and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 for Modified Craig-Sneyd (6/13 with three
+   factors), 1 - sqrt(1/2) for Hundsdorfer-Verwer (3 - sqrt(27/4) with three), and 1/2 for an unknown scheme. With one
    factor the theta is that for two. If drifts exceed diffusion, use fd_scheme_theta_drift. */
 TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 {

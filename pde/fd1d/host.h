@@ -376,8 +376,8 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch, int workers)
    Returns  FD_OK; for a refused call, a status of fd_batch_check, FD_BAD_SIZE for workers < 1, FD_BAD_ARGUMENT for a
             null pointer or misaligned memory, or FD_NO_ROOM: each problem then holds that status and, if the sizes of
             its results are valid, NaN
-   Cost     with a time-independent model and European exercise, a step of one stage takes five loops over the points
-            if given slopes do not change; they are vectorised across problems */
+   Cost     with a time-independent model, European exercise and given slopes that do not change, a step of one stage
+            takes five loops over the points, each vectorised across problems */
 TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                       size_t bytes)
 {

@@ -140,7 +140,7 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
 
 /* Returns how many segments an interval has. Each step is a segment if the terms, the values and slopes given at
    faces, or the lengths of steps may change from step to step. Otherwise the half steps of backward Euler are one
-   segment, and the whole steps another. If a half step of the march's own kind lies between them, it is also a
+   segment, and the whole steps another. If a half step with the march's own theta lies between them, it is also a
    segment. */
 TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {

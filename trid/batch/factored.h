@@ -18,7 +18,7 @@
      aside()                     a place in shared or local memory for a number of the thread's row j */
 template <class tb_real, int k, int full>
 struct trid_p_batch_in_warp {
-    static constexpr int up_at = full ? 0 : TRID_INTERLEAVED_RECURRENCE_LEN; /* full: registers for one recurrence */
+    static constexpr int up_at = full ? 0 : TRID_INTERLEAVED_RECURRENCE_LEN; /* 0: registers for one recurrence only */
     int lanes, lanes_log2, rank;
     tb_real *rings, *rows_aside;
     TRID_P_BATCH_MEMBER int first() const { return k * rank; }

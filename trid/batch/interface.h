@@ -291,9 +291,9 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut<tb_real> *cut, int known, co
     return TRID_BATCH_OK;
 }
 
-/* Begins the call. Unless `whole` is set, cuts each system into as many parts as it can, a power of two: at most 32
-   parts of at least two rows or, if interleaved, at most 8 of at least 16 rows, so that a warp takes neighbouring
-   systems. */
+/* Begins the call. Unless `whole` is set, cuts each system into 2^m parts, with the largest m that leaves every part
+   at least two rows (interleaved: 16) and makes at most 32 parts (interleaved: 8, so that a warp takes neighbouring
+   systems). */
 template <class tb_real>
 static int trid_p_batch_begin_cut(trid_p_batch_cut<tb_real> *cut, int whole = 0)
 {

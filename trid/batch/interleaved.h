@@ -3,7 +3,7 @@
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Returns the next tile to be solved, from index on: with repair, only one with a system whose status is not 0. */
+/* Returns the tile to solve next: `index` or, with repair, the first from there on with a status that is not 0. */
 TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned index, unsigned tile_step, int systems)
 {
     TB_LOOP
@@ -296,8 +296,8 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
 }
 
 /* Returns whether these rows and d can be read in pieces of 16 bytes. All arrays must have the same layout, with
-   neighbouring systems as neighbours in memory. In each group and right-hand side, row j of all systems must begin on
-   a multiple of 16 bytes and be a whole number of pieces. */
+   neighbouring systems as neighbours in memory. The elements that all systems of a group have in row j, of each
+   right-hand side, must begin on a multiple of 16 bytes and fill whole pieces. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {

@@ -15,7 +15,7 @@
    A periodic system leaves a periodic one: row 0 keeps its a and row n-1 its c. The rows beyond the last whole chunk
    enter the reduced system unchanged.
 
-   A bad row shows while its chunk is reduced, in the reduced system, or only when the chunk is solved for its unknowns.
+   A bad row shows when its chunk is reduced, when the reduced system is solved, or only when the chunk is solved.
    In the reduced system row 2i stands for the first row of chunk i, and row 2i + 1 for its last. */
 template <class tb_real>
 struct trid_p_batch_levels {
@@ -36,7 +36,8 @@ struct trid_p_batch_levels {
     TRID_P_BATCH_MEMBER long long at(long long of, int chunk) const { return of * system + 2 * chunk * row; }
 };
 
-enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* what each byte of worst holds at first; four exceed any row's number */
+/* What each byte of worst holds at first. An int of four such bytes exceeds any row's number. */
+enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f };
 
 /* Notes a bad row of a chunk, found before or after the reduced system is solved. */
 TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)

@@ -9,10 +9,10 @@
 
    The last row of one partition and the first row of the next make a link: z in terms of the z above and the z below.
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
-   `of_links` partitions or fewer, each warp of the block solves all links of the system. The block still holds its rows
-   in registers and solves for their unknowns, so a, b, c, d are read once. In all other cases, and if l or z is not
-   finite, the partition is left over. The links of systems with more partitions are then solved as systems in the same
-   way. A last launch reads again the partitions that were left over. Kernels that have nothing to do return at once.
+   `of_links` partitions or fewer, each warp of the block solves all links of the system. In both cases the block still
+   holds its rows in registers and solves for their unknowns, so a, b, c, d are read once. In any other case, and if l
+   or z is not finite, the partition is left over. The links of systems with more partitions are then solved as systems
+   in the same way. A last launch reads the left-over partitions again. Kernels that have nothing to do return at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
@@ -91,9 +91,9 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
 /* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A warp
-   whose elements are aligned and all exist requests pieces of 16 bytes, any other warp single elements. With by_words,
-   an aligned warp that lacks elements still requests the complete pieces; this saves time only if many warps lack
-   rows. */
+   whose elements are aligned and all exist requests pieces of 16 bytes. With by_words, an aligned warp that lacks
+   elements does so for the complete pieces; this saves time only if many warps lack rows. All other elements are
+   requested singly. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -201,7 +201,7 @@ TB_D void trid_p_batch_publish(tb_real *to, tb_real u)
 #endif
 }
 
-/* Notes a bad row, counted from 1. after: a link failed, not a row within a partition. */
+/* Notes a bad row, counted from 1. `after` says that a link failed, not a row within a partition. */
 template <class tb_real>
 TB_D void trid_p_batch_note(const trid_p_batch_partitions<tb_real> &parts, long long system, int after, long long row)
 {
@@ -294,7 +294,7 @@ struct trid_p_batch_reduced {
     tb_real a[k], c[k], d[k], lane[3], warp[3];
 };
 
-/* Reduces a thread's rows to two, and these to a warp's two, which go to `ends`.
+/* Reduces the rows of each thread to two, and those of a warp's threads to two, which go to `ends`.
    Returns  the first row of the block, counted from 1, that the thread knows to have failed, or 0 */
 template <int most, class tb_real, int k>
 TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> *u, tb_real (*ends)[most],

@@ -37,7 +37,7 @@ static constexpr int trid_p_batch_resident =
     trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
 /* What a launch must know of a kernel. A block takes `bytes` of shared memory for mailboxes and rows on their way, and
-   at most `fixed` besides. The kernel is made for `resident` blocks per multiprocessor, and needs `least` or more. */
+   at most `fixed` besides. The kernel is made for `resident` blocks per multiprocessor; at least `least` must fit. */
 struct trid_p_batch_needs {
     int bytes, fixed, resident, least;
 };

@@ -138,7 +138,7 @@ static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, cons
             launch left nonzero, and those that share a warp or a tile with one of them; it excludes ADD, and x must not
             be d. The solved systems' status is then that of this launch, and `failed` counts those that still fail
    Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     memory traffic as trid_batch_solve, but always nine arrays (ADD: ten) if n elements exceed 16 KiB. If step
+   Cost     memory traffic as trid_batch_solve, but nine arrays (ADD: ten) whenever n elements exceed 16 KiB. If step
             is not 1, this limit is n = 1024; for interleaved systems it is the largest n that clusters hold, if that
             exceeds 1024. Interleaved systems: each element is a separate access in three cases: before compute
             capability 8.0; with more than 512 rows, if no cluster holds the systems; and where a block cannot have the

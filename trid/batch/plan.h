@@ -141,8 +141,8 @@ struct trid_p_batch_arrays {
     long long step, stride, jump;
 };
 
-/* What launches for several right-hand sides need in addition: their number and distance; where the two corners of a
-   periodic system are, in rows 0 and n-1; where trid_batch_factor stores u. */
+/* Additional data of a launch for several right-hand sides: the number of sides and their distance; the two corner
+   elements of periodic matrices, in rows 0 and n-1; where trid_batch_factor stores u. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -150,10 +150,10 @@ struct trid_p_batch_more {
     tb_real *u;
 };
 
-/* Where the interfaces of partitions are: two numbers a system, one for the partition's first unknown f and one for its
-   last unknown z. They lie share by share, with `share` systems in each share but the last. The number for f of system
-   s of a share is at 2*b + s if the shares before it have b systems. In a share of m systems the number for z is m
-   elements further on. */
+/* Where the interfaces of partitions are: two numbers a system, one for the first unknown f of its partition and one
+   for the last unknown z. The numbers lie share by share, with `share` systems in each share but the last. The number
+   for f of system s of a share is at 2*b + s if the shares before it have b systems. In a share of m systems the number
+   for z is m elements further on. */
 struct trid_p_batch_shares {
     long long share, lines;
     TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
@@ -269,7 +269,8 @@ TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k>
     own->d[j] = x;
 }
 
-/* Loads the known unknowns. The thread holds up to k rows from `first` on; the system ends `valid` rows later. */
+/* Loads the known unknowns. The thread holds up to k rows from `first` on; `valid` counts the rows from there to the
+   system's end. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system, int first, int valid, tb_real *end)
 {
@@ -311,7 +312,7 @@ TB_D void trid_p_batch_put_known_values(const rows_type &, int first, int valid,
     }
 }
 
-/* Puts equations that set the known unknowns in place of the first and the last row. */
+/* Replaces the first and the last row by equations that give the known unknowns. */
 template <class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_put_known(const rows_type &rows, int first, int valid, const tb_real *end,
                                  trid_p_batch_equations<tb_real, k> *own)
@@ -358,8 +359,8 @@ TB_D tb_real trid_p_batch_number(unsigned bits)
         return __longlong_as_double((long long)bits << 32);
 }
 
-/* Reports on one system. With `checked` it also reports the residual: the quotient of the two numbers of `worst`, which
-   must be the largest of all the system's rows.
+/* Reports on one system. With `checked` it also reports the residual, the quotient of the two numbers of `worst`. These
+   must be taken over all rows of the system.
    Lanes    one thread */
 template <int checked = 0, class tb_real = float>
 TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, trid_p_batch_worst worst = {0, 0})

@@ -32,7 +32,7 @@ TB_HOST long long trid_p_batch_on_chip(trid_lines joined, int bytes, int checked
 #define TRID_P_BATCH_CHUNK_PARTS(interleaved) ((interleaved) ? 8 : 32)
 
 /* Scratch of one level, as offsets in bytes. For each system: at 0, two numbers of 4 bytes for the residual; at
-   `worst`, two rows; at `below`, the status of its reduced system. Then: at `reduced`, a, b, c, d of the reduced
+   `worst`, two row numbers; at `below`, the status of its reduced system. Then: at `reduced`, a, b, c, d of the reduced
    systems; at `before`, the first x, for refinement. `rows` are those of a chunk, `left` those of a reduced system. */
 typedef struct {
     long long rows, chunks, left, worst, below, reduced, before, end;
@@ -64,10 +64,10 @@ TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long
 #endif
 
 /* How these systems are cut, and their scratch, as offsets in bytes: 16 bytes of the launch; for each partition `left`
-   (4 bytes), `z` (a number) and `ends` (six numbers); for each system `worst`, two rows. If a system has more links
-   than a warp can solve, `links` follow: a, b, c, d of systems of `count` rows, and then the scratch of these. A block
-   takes a partition; it has fewer warps if that saves more than 1/8 of all rows, padding included. The first partition
-   may begin up to a cache line (128 bytes) before its system. */
+   (4 bytes), `z` (a number) and `ends` (six numbers); for each system `worst`, two row numbers. If a system has more
+   links than a warp can solve, `links` follow: a, b, c, d of systems of `count` rows, and then the scratch of these. A
+   block takes a partition. Blocks have fewer warps if systems, with their padding, then have less than 7/8 as many
+   rows. The first partition may begin up to a cache line (128 bytes) before its system. */
 typedef struct {
     int warps, rows; /* of a partition */
     long long count, left, z, ends, worst, links, end;

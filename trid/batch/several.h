@@ -82,8 +82,8 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
    Error    as trid_warp_lu_solve; n > 1024: as trid_batch_solve. The hybrid solves a single right-hand side from the
             matrix if all rows in the system's warp or tile are as dominant as trid_batch_pivoted asks. It does so for
             contiguous systems in full tiles (2^m rows, 16 to 512; f64: 8 to 512) and, unless they are transposed, for
-            periodic ones: contiguous of 2 to 512 rows (f64, step not 1: 256), interleaved of 2 to 256. So neighbours
-            may change x's last digits */
+            periodic ones: contiguous systems of 2 to 512 rows (f64, step not 1: 256), interleaved systems of 2 to
+            256. So neighbours may change x's last digits */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,

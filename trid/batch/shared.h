@@ -3,8 +3,8 @@
 
 #ifndef TB_BODY
 
-/* Whether each thread keeps the factors of its rows in registers: if it has 16 rows of a longer system, and registers
-   suffice. Otherwise the block keeps the factors of its partitions in shared memory. */
+/* Whether each thread keeps the factors of its rows in registers. It does if it has 16 rows of a longer system and
+   registers suffice. Otherwise the block keeps the factors of its partitions in shared memory. */
 template <class tb_real, class shape>
 static constexpr bool trid_p_batch_in_registers =
     shape::k == 16 && shape::parts > 1 && shape::threads <= trid_p_batch_threads_for<tb_real, shape::k>;

@@ -28,7 +28,7 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
 #else /* TB_BODY: over tb_real */
 
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
-   Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
+   Needs    a, b, c, d, x in device memory, laid out as `lines` says. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
    Shared   contiguous: at most 20 KiB a block, or 77 KiB if a column (one array of one system) exceeds 16 KiB;
             interleaved: at most 160 KiB a multiprocessor for rows (176 with 22 rows a thread, 200 with ADD), in
@@ -36,11 +36,11 @@ static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own
    Cost     for systems of up to 16 KiB a column (interleaved: of up to 1024 rows, or 8192 in clusters): five arrays
             moved once (ADD: six), in one launch, and two small memsets if `failed` is requested. Longer systems with
             step 1 are cut into partitions of up to 14 KiB of a column. A system of at most 128 partitions costs the
-            same, but in two launches. One of more partitions takes five launches or more, and costs the same only if no
-            coupling between the last unknowns of neighbouring ones exceeds a unit roundoff. All other systems: nine
-            arrays (ADD: ten), in three launches or more. A report on systems that are cut takes one launch more
+            same, but in two launches. With more it takes five launches or more, and costs the same only if no
+            coupling between the last unknowns of neighbouring partitions exceeds a unit roundoff. All other systems:
+            nine arrays (ADD: ten), in three launches or more. A report on systems that are cut takes one launch more
    Error    as trid_warp_hybrid. In long systems with step 1, the couplings of a partition's last unknown to those of
-            the partitions above and below are dropped if both are at most a unit roundoff of the diagonal */
+            the partitions before and after it are dropped if both are at most a unit roundoff of the diagonal */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
@@ -86,7 +86,7 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
 }
 
 /* Solves as trid_batch_solve does, with matrices made in registers by the function object `rows`: rows(system, row, &a,
-   &b, &c) gives row `row` of the system with index `system`. The object can be copied to the device, and defines
+   &b, &c) gives row `row` of the system with index `system`. The object must be copyable to the device and define
 
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
 

@@ -279,7 +279,7 @@ TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
 }
 
 /* Waits for the first and last rows of a cluster's blocks, and solves for the last unknowns of all blocks.
-   Leaves   the last unknown of the block before in *above (block 0: its own), and that of this one in *last */
+   Leaves   *above: the last unknown of the previous block (block 0: its own); *last: the last unknown of this block */
 template <class tb_real, int k, int systems, int parts>
 TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &post, const tb_real *mailbox,
                                     tb_real *above, tb_real *last)
@@ -357,7 +357,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<t
     trid_lane_expand(k, own->a, own->c, own->d, *left, down[2 * span + slot]);
 }
 
-/* Climbs the rest of the tree in which a cluster eliminates with pivoting: all blocks receive the borders of all.
+/* Climbs the rest of the tree in which a cluster eliminates with pivoting: every block receives all blocks' borders.
    Leaves   the unknowns around this block in `outer`
    Returns  whether this lane knows that an unknown of the system has no pivot */
 template <class tb_real, int systems, int parts>

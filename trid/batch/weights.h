@@ -126,12 +126,12 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
             reach: two ints in device memory (needed even without systems). Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. If
             all systems have one matrix, pass it as one system: trid_lines_contiguous(n, 1), share 1;
             trid_host_interface_factor can factor it on the host instead
-   Leaves   in reach, which the launch sets to 0 first, how many rows matter from the top and from the bottom: the
-            largest numbers of all systems. If both are below n on all ranks, no coupling between the ends of a
-            partition exceeds the unit roundoff. Let f be a partition's first unknown and z its last. A rank then needs
-            only two rows of others: that of z of the rank above, and that of f of the rank below. With its own two it
-            has four rows (z above, f, z, f below; three if a neighbour is missing). Their unknowns equal those of the
-            whole system to within about the unit roundoff times its largest unknown
+   Leaves   two numbers in reach, which the launch sets to 0 first: how many rows matter from the top, and how many from
+            the bottom, each the largest of all systems. If both are below n on all ranks, no coupling between the ends
+            of a partition exceeds the unit roundoff. Let f be a partition's first unknown and z its last. A rank then
+            needs only two rows of others: that of z of the rank above, and that of f of the rank below. With its own
+            two it has four rows (z above, f, z, f below; three if a neighbour is missing). Their unknowns equal those
+            of the whole system to within about the unit roundoff times its largest unknown
    Returns  as trid_batch_interface_reduce
    Cost     two or three passes over five arrays, one system per thread; call it once
    Error    as trid_lane_interface_factor */
@@ -165,9 +165,9 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
    Returns  as trid_batch_interface_reduce. The status of a system is not written: only the matrix can fail
    Cost     these rows of d, u and v are read once, except that with SHARED each system reads those of u and v again
             (interleaved, n <= 1024: a block reads u and v once, whole); 2 numbers a system are written
-   Error    sums of up to n/8 products (contiguous: n/32; short systems: 32, contiguous 4) are added to one another. All
-            rounding errors together are a few roundoffs of the sum of |u| |d|. This is stable if the matrix is
-            diagonally dominant */
+   Error    sums of up to n/8 products, or 32 if that is more (contiguous systems: n/32, or 4), are added to one
+            another. All rounding errors together are a few roundoffs of the sum of |u| |d|. This is stable if the
+            matrix is diagonally dominant */
 template <int unused = 0>
 static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const tb_real *v, const tb_real *d,
                                       long long first, long long last, long long share, tb_real *interface_d,
