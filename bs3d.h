@@ -14,13 +14,13 @@
        if (status == BS3D_OK) status = result.status;
        if (status != BS3D_OK) fprintf(stderr, "%s\n", bs3d_status_string(status)), exit(1);
 
-   The model: axis m has the points S_m = i_m top_m / (points_m - 1); dt = maturity / steps. Differences are central.
-   At the last point of an axis, L omits the second difference along the axis and the cross differences with it. Cross
-   differences use seven points along one diagonal, which the correlation's sign selects, if that is stable for all
-   pairs (L then has 13 points), and otherwise the four corners (19 points). An explicit step is u += L u. An implicit
-   step solves A_x A_y A_z (u' - u) = L u with A_m = I - L_m, where L_m is the part of L along axis m; A_x also takes
-   the discount. The last row of A_m omits its drift where the row would otherwise not be diagonally dominant
-   (docs/bs3d.md). With BS3D_AMERICAN each step ends with u = max(u, payoff).
+   The model: axis m has the points S_m = i_m top_m / (points_m - 1); dt = maturity / steps. An explicit step is
+   u += L u, with central differences. At the last point of an axis, L omits the second difference along this axis and
+   the cross differences between it and the other two axes. Cross differences use seven points along the diagonal that
+   the correlation's sign selects; L then has 13 points. Unless this is stable for all pairs, they use the four corners,
+   and L has 19 points. An implicit step solves A_x A_y A_z (u' - u) = L u with A_m = I - L_m, where L_m is the part of
+   L along axis m; A_x also takes the discount. The last row of A_m omits its drift where the row would otherwise not be
+   diagonally dominant (docs/bs3d.md). With BS3D_AMERICAN each step ends with u = max(u, payoff).
 
    Where drift exceeds diffusion, volatility^2 i < |rate - dividend|, central differences oscillate: values may be
    negative, and derivatives may have the wrong sign. No status reports this: of such problems, bs3d_check refuses only

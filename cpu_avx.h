@@ -164,7 +164,7 @@
 #define CPU_AVX_P_RESTRICT __restrict__
 #define CPU_AVX_P_IN_ORDER __asm__("" ::: "memory") /* the compiler moves no memory access across it */
 /* Unrolls the loop after it. If its count is a small literal, arrays stay in registers. _KEEP_LOOP does not unroll it:
-   what gcc unrolls early, it no longer vectorises. */
+   gcc does not vectorise a loop that it has unrolled early. */
 #ifdef __OPTIMIZE__
 #define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
 #define CPU_AVX_P_KEEP_LOOP _Pragma("GCC unroll 1")

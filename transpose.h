@@ -37,8 +37,8 @@
        TRANSPOSE_LEN_F32(k), TRANSPOSE_LEN_F64(k)         elements of shared memory for a warp
 
    Which is best (docs/transpose.md has the figures):
-     For one array use transpose_load and _store. _vec is as fast if a lane's k elements take 16 bytes; _load_vec alone
-     is as fast up to 32 bytes, and up to 64 in rows aligned to 16 bytes. For several arrays, load all of them striped,
+     For one array use transpose_load and _store. _vec is as fast if a lane's k elements take 16 bytes; up to 32
+     bytes, or 64 in rows aligned to 16 bytes, only _load_vec is. For several arrays, load all of them striped,
      so that all loads are in flight at once, and then transpose them one by one. Use _shfl where shared memory is
      scarce.
 

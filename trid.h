@@ -175,9 +175,10 @@
 
 #endif /* TB_QUALIFIERS */
 
-/* The body (from the heading "lane" on) is C over tb_real, of TB_BYTES bytes, in plain names. C reads it twice and
-   appends the precision's suffix to the names in a list; outside the body the suffix is empty, so a plain name stands
-   for itself. C++ reads it in two inline namespaces: plain names are overloads; a second list adds suffixed names. */
+/* The body (from the heading "lane" on) is C over tb_real, in plain names. tb_real has TB_BYTES bytes. C reads the body
+   twice and appends the precision's suffix to the names in a list; outside the body the suffix is empty, so a plain
+   name stands for itself. C++ reads it in two inline namespaces: plain names are overloads; a second list adds suffixed
+   names. */
 #define TB_JOIN_EXPANDED(name, suffix) name##suffix
 #define TB_JOIN(name, suffix) TB_JOIN_EXPANDED(name, suffix)
 #define TB_OF(name) TB_JOIN(name, TB_SUFFIX)
@@ -209,7 +210,7 @@ enum {
     TRID_BLOCK_HYBRID_LEN = 192,  /* trid_block_hybrid, for the block */
     TRID_BLOCK_RESIDUAL_LEN = 64, /* trid_block_residual, for the block */
     TRID_BLOCK_HYBRID_REFINED_LEN = 2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN,
-    TRID_MOST_ROWS = 32 /* the most rows a lane may hold in functions with local arrays of rows, each of this length */
+    TRID_MOST_ROWS = 32 /* the most rows a lane may hold in functions with local arrays of rows: the length of these */
 };
 
 /* The layout of the factors f. First come five arrays of k numbers each, array i from f[i k] on, for the partition that
@@ -288,8 +289,8 @@ TB_D int trid_warp_rank(int lanes)
     return trid_warp_lane() & (lanes - 1);
 }
 
-/* Returns n, and tells the compiler that it is the same in all lanes. Otherwise the compiler guards every shuffle of a
-   loop that runs n times against lanes that have left the loop.
+/* Returns n, and tells the compiler that it is the same in all lanes. Otherwise, in a loop that runs n times, the
+   compiler guards every shuffle against lanes that have left the loop.
    Lanes    all 32 of the warp, with the same n
    Cost     one warp reduction from compute capability 8.0 on; none below */
 TB_D int trid_warp_uniform(int n)
@@ -376,8 +377,8 @@ TB_HOST int trid_p_infinite(double x)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
 /* Returns the status of the lane that holds rows `first` .. `first + k - 1` of n, where all lanes together hold `full`
-   rows. A failure that may have begun in another lane is reported in the system's last row, so that the smallest
-   positive status of all lanes names the row where it began.
+   rows. If a failure may have begun in another lane, the status names the system's last row. The smallest positive
+   status of all lanes therefore names the row where the failure began.
    Needs    status: what trid_lane_reduce returned for these rows; bad: the bitwise OR of the verdicts (trid_p_verdict)
             of the later steps, which work on the last of these rows
    Returns  0; TRID_BAD_ARGUMENT for n > full; or 1 + a row of the system */
@@ -886,8 +887,8 @@ TB_HD void trid_lane_residual(int k, int first, int n, const tb_real *a, const t
     if (size) *size = magnitude;
 }
 
-/* Pads rows `first` .. `first + k - 1` of a system of n with identity rows from n on, where all lanes together hold
-   `full` rows, and zeroes the couplings out of the system.
+/* Pads rows `first` .. `first + k - 1` of a system of n with identity rows from n on, and zeroes the couplings out of
+   the system. All lanes together hold `full` rows.
    Needs    arrays of k elements; d may be null */
 TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
 {
@@ -911,8 +912,8 @@ TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real 
 
 #if TB_DEVICE_SCOPES
 
-/* Fetches the rows of the lanes s above and s below. Where that lane would be outside the group, the calling lane gets
-   its own row: its coupling to the lane outside is 0, but 0 times a NaN of another system would be NaN. */
+/* Fetches the rows of the lanes s above and s below. In place of a lane outside the group, the calling lane gets its
+   own row: the coupling to a lane outside is 0, but 0 times a NaN of another system would be NaN. */
 TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down)
 {
     up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);
@@ -924,7 +925,7 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
 }
 
 /* Solves by PCR over the first `count` lanes of each group, with one row a lane as in trid_warp_pcr1.
-   Needs    count the same in all lanes; the couplings out of the first `count` lanes are 0; the lanes beyond hold
+   Needs    `count`: the same in all lanes; the couplings out of the first `count` lanes are 0; the lanes beyond hold
             identity rows and a finite *d
    Lanes    all 32 of the warp
    Leaves   x in *d
@@ -1060,9 +1061,9 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
     return trid_p_reduce(k, k, left, diagonal, last, (tb_real *)0, f);
 }
 
-/* Factors the reduced system. First it links the last row of each partition, whose c is already at TRID_P_LINK, to the
-   next partition's first, if k > 1; then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, unless
-   steps is null, in *steps the number of PCR steps that matter in this warp. Returns the bitwise OR of the verdicts.
+/* Factors the reduced system. If k > 1, it first links the last row of each partition (c is already at TRID_P_LINK) to
+   the next partition's first. Then it runs PCR over groups of `lanes` lanes. Leaves the rest of f and, unless steps is
+   null, in *steps the number of PCR steps that matter in this warp. Returns the bitwise OR of the verdicts.
    PCR works on e = d / s, where s is the scale; this saves one multiplication per step. With a unit diagonal,
    d' = r (d - a d_up - c d_down)  becomes  e' = e - (a s_up / s) e_up - (c s_down / s) e_down,  with  s' = r s. */
 TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a, tb_real first_c, tb_real *f,
@@ -1097,7 +1098,7 @@ TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a
     return bad;
 }
 
-/* Reduces a partition's right-hand side, which counts as 0 in rows from n on, with the stored factors. */
+/* Reduces a partition's right-hand side with the stored factors. In rows from n on it counts as 0. */
 TB_D void trid_p_solve_partition(int k, int first, int n, int full, const tb_real *f, int stride, tb_real *d)
 {
     if (n < full) {
@@ -1281,7 +1282,7 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
     }
     bad |= trid_warp_pcr_open(32, &row_a, &row_c, &row_d);
 
-    /* The warp's first row, in terms of the last unknowns of this warp and of the one before, and its last row. */
+    /* Each warp stores its last row, and its first in terms of the last unknowns of this warp and of the one before. */
     tb_real *mine = shared + part * by_warp;
     if (lane == 0) {
         mine[0] = k > 1 ? a[0] - c[0] * row_a : row_a;

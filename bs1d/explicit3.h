@@ -57,10 +57,10 @@ TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, doubl
     return dropped;
 }
 
-/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose at most `loss` in the last row whose
-   stencil does not reach the grid's last row. The rows before that row lose no more. The reach + 1 rows after it can
-   lose more, above all on small grids: with 64 points about 10 times as much at reach 8, and thousands of times as much
-   at reach 16. */
+/* Returns the largest number of steps, up to BS1D_P_MOST_COMPOSED, that lose at most `loss` in row j, the last whose
+   stencil does not reach the grid's last row. The rows before row j lose no more. The reach + 1 rows after it can lose
+   more, above all on small grids: with 64 points about 10 times as much at reach 8, and thousands of times as much at
+   reach 16. */
 TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 {
     double w[2 * BS1D_P_REACH + 1];

@@ -82,7 +82,7 @@ TB_HD void bs1d_p_fail(int status, bs1d_result *result)
     result->status = status;
 }
 
-/* Returns the first of the four points between which the values are interpolated at the spot. */
+/* Returns the first of the four points around the spot, all of them on the grid. */
 TB_HD int bs1d_p_first(bs1d_option o, int points)
 {
     int first = (int)((double)o.spot / ((double)o.top / (points - 1))) - 1;

@@ -11,8 +11,8 @@ typedef struct {
     int below, above;  /* how many planes of slab - 1 and slab + 1 it copies: halo, or 0 at an end of the grid */
     int halo;
     int partitions;   /* implicit: partitions of its planes */
-    int reach;        /* implicit: how many of a neighbour's partitions influence its own; 0: those of all slabs do */
-    int reduced, own; /* implicit: partitions in its reduced systems; among them the index of its first own one */
+    int reach;        /* implicit: how many of a neighbour's partitions influence this slab; 0: those of all slabs do */
+    int reduced, own; /* implicit: partitions in its reduced systems; the index of the slab's first one among them */
 } bs3d_slab;
 
 /* The data that a slab sends to another, and receives in return. */

@@ -14,14 +14,14 @@ typedef struct {
 
 /* The caller's functions that carry messages from rank to rank. Each receives `context`, and returns 0 or a status of
    its own. If that is not 0, the march's function returns it at once, unless it has an earlier error to return. A step
-   that sends messages calls begin, then message for each of them, then end. It calls arrive once all work that can
+   that sends messages calls begin, then message for each of them, then end. It calls arrive when all work that can
    overlap the transfers is enqueued. */
 typedef struct {
     void *context;
     int (*begin)(void *context); /* may be null, like end, arrive and sum */
-    /* Called between begin and end. Sends m->bytes bytes at m->send to rank `peer`, as message n (0 or 1) to it, and
-       receives as many, the peer's message n to this rank, at m->receive. The transfer runs in r->transfer, or on the
-       host in arrive. */
+    /* Called between begin and end. Sends message n (0 or 1) to rank `peer`: m->bytes bytes at m->send. Receives
+       message n from `peer`, equally long, at m->receive. The transfer runs in r->transfer, or on the host in
+       arrive. */
     int (*message)(void *context, const bs3d_rank *r, int peer, int n, const bs3d_message *m);
     int (*end)(void *context);
     int (*arrive)(void *context); /* after it, messages have arrived once the work in r->transfer is done */

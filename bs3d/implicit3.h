@@ -116,10 +116,10 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     }
 }
 
-/* Plans implicit3's launches with rows along x and y, l[0] and l[1], chooses the partitions, and allows the sweeps
-   their shared memory.
-   Returns BS3D_OK, BS3D_LAUNCH_FAILED, or 1 if implicit3 does not serve the problem or the device cannot run its
-   sweeps or clusters. */
+/* Plans implicit3's launches: l[0] with rows along x, l[1] with rows along y. Chooses the partitions, and allows the
+   sweeps their shared memory.
+   Returns BS3D_OK, BS3D_LAUNCH_FAILED, or 1 if implicit3 does not serve the problem or the device cannot run these
+   sweeps or their clusters. */
 template <int unused>
 static int bs3d_p_one_sweep_fits(bs3d_p_job *job, bs3d_p_axis_launch *l)
 {

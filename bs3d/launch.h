@@ -131,8 +131,8 @@ TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
     return memory;
 }
 
-/* Makes the compiler keep the branch that calls this function. Without the call it would compute a rarely taken branch
-   each time, and select between the results. */
+/* Makes the compiler keep the branch that calls this function. Without the call the compiler would compute a rarely
+   taken branch each time, and select between the results. */
 TB_D void bs3d_p_as_branch(void)
 {
 #ifdef __CUDA_ARCH__

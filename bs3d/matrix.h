@@ -8,10 +8,11 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 }
 
 /* For each half h of a row, the table of x holds n elements of each lane; element e is at
-   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. implicit2's upward sweep has n = BS3D_P_HALF. Its elements are the factors,
-   the points' couplings to the other half's unknown at the seam, and the numbers of bs3d_p_factor_seam. implicit3, and
-   implicit2's kernel that solves only x, have n = bs3d_p_row_factors. Their elements are l, u, r, and the numbers of
-   trid_warp_lu_precompute and bs3d_p_factor_seam. implicit3 has such a table for y too, at BS3D_P_Y_FACTORS. */
+   [BS3D_P_X_FACTORS + 32 (n h + e) + lane]. For implicit2's upward sweep, n is BS3D_P_HALF, and the elements are the
+   factors, the points' couplings to the other half's unknown at the seam, and the numbers of bs3d_p_factor_seam. For
+   implicit3, and for implicit2's kernel that solves only x, n is bs3d_p_row_factors, and the elements are l, u, r, and
+   the numbers of trid_warp_lu_precompute and bs3d_p_factor_seam. implicit3 has such a table for y too, at
+   BS3D_P_Y_FACTORS. */
 enum { BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1 };
 TB_HD constexpr int bs3d_p_row_factors(int per_lane)
 {
@@ -239,7 +240,7 @@ TRID_KERNEL void bs3d_p_factor_x(bs3d_p_plan plan, tb_real *tables)
 }
 
 /* Factors A_x and, in a second block, A_y into L and U. Each half of a row of 64 * per_lane points has a warp. Both
-   halves are eliminated towards the seam; the upper half has its rows, lanes and directions reversed. */
+   halves are eliminated towards the seam; the second half has its rows, lanes and directions reversed. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
 {

@@ -200,8 +200,8 @@ TB_HOST double bs3d_p_damping(const bs3d_model *m)
 
 /* Returns 2 g R^-1 g, which compares drift with diffusion; a march by u += L u needs it to be at most 1. R is the
    correlation matrix, and g the vector of the drifts in units of the volatilities. (On one axis the number is
-   2 gamma^2 / lambda.) With upwinding, volatilities and correlations are those at the last point, where the additional
-   diffusion is least relative to the drift. */
+   2 gamma^2 / lambda; see bs3d_model.) With upwinding, volatilities and correlations are those at the last point,
+   where the additional diffusion is least relative to the drift. */
 TB_HOST double bs3d_p_drift(const bs3d_model *m)
 {
     double variance[3], g[3], r[3], det = 1, sum = 0;

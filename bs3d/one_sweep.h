@@ -16,7 +16,7 @@
        5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. The factors l, q' and r' belong to the sweep's
           direction, q and s to the opposite one. The elimination of A_z v needs no recurrence: it leaves
           (v[k] + q'[k] v[k+1]) / r'[k], where 1 / r'[k] is the pivot. The whole row, with y[k], is then divided
-          by it.
+          by the pivot.
    w' is to p' what w is to p, with the axes o and t exchanged. The next sweep goes the opposite way. Its rows lie along
    t, so each block writes its rows as columns. docs/bs3d.md has a picture. */
 
@@ -56,8 +56,8 @@ TB_D int bs3d_p_spread(int x)
            x % BS3D_P_V;
 }
 
-/* Loads from global memory eight points of a row, the first `left` of which are valid. Vectors without a valid point
-   become 0. */
+/* Loads eight points of a row from global memory; the first `left` are valid. Vectors without a valid point become
+   0. */
 TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
 {
     TB_UNROLL
@@ -176,9 +176,9 @@ TB_D void bs3d_p_solve_half(const bs3d_p_one_sweep_row *row, int n, const tb_rea
 
 /* Computes the numbers that the block needs when a plane arrives: for the planes `from` .. `to` - 1, for one before
    them and for two after them, since a plane is finished two planes after it has arrived. n counts these planes in the
-   order of the sweep. With the numbers of plane n, the block computes p of that plane (q, s), finishes w' of plane n-2
-   (l, r' and the weight of w' in the first unknown), adds q' v to w' of plane n-1 (q'), and calls bs3d_lane_plane (the
-   weights in the sweep's direction). */
+   order of the sweep. With the numbers of plane n (in parentheses) the block computes p of that plane (q, s), finishes
+   w' of plane n-2 (l, r' and the weight of w' in the first unknown), adds q' v to w' of plane n-1 (q'), and calls
+   bs3d_lane_plane (the weights in the sweep's direction). */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
 {
@@ -216,7 +216,7 @@ TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real 
         bs3d_p_load<bs3d_p_spread_row::spread>(8, factors + n * bs3d_p_spread_row::len, lur + 8 * n);
 }
 
-/* Loads bs3d_lane_plane's rows along the sweep's own axis, for a lane's points, from shared memory. */
+/* Loads a lane's rows along the sweep's own axis from shared memory, for bs3d_lane_plane. */
 TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
 {
     tb_real down[8], up[8], weight[8];

@@ -50,7 +50,7 @@ template <int unused = 0>
 static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
                            bs3d_slab_march *slabs, bs3d_ranks_march *march)
 {
-    int singles = 0; /* ranks whose devices cannot take explicit steps two at a time: then no rank does */
+    int singles = 0; /* ranks whose devices cannot take two explicit steps at a time; if there are any, no rank does */
     if (!ranks || !o || !options || !slabs || !march || !ranks->local || ranks->count < 1 ||
         ranks->count > ranks->ranks || (ranks->count < ranks->ranks && !ranks->exchange.sum) ||
         (ranks->ranks > 1 && !ranks->exchange.message))
@@ -179,7 +179,7 @@ static int bs3d_p_ranks_explicit(bs3d_ranks_march *m, int *steps)
     return status;
 }
 
-/* Enqueues an implicit step: the upward sweep, and the downward sweep once the other ranks' messages have arrived. */
+/* Enqueues an implicit step: the upward sweep, then the downward sweep, which waits for the other ranks' messages. */
 template <int unused>
 static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
 {

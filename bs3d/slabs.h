@@ -1,9 +1,9 @@
 /* slabs.h - a room of bs3d.h: explicit4 and implicit2 on the slab of one of several GPUs.
    MIT licence, see LICENSE. */
 
-/* Solves the reduced systems, as bs3d_p_solve_reduced does if `down` is 0, for the last unknowns of the slab's
-   partitions and of the partition before them. If there is a slab above, its first unknown takes the place of the last
-   partition's last unknown: the downward sweep begins with the copied plane above. */
+/* Solves the reduced systems as bs3d_p_solve_reduced does after an upward elimination. Leaves the last unknowns of the
+   slab's partitions and of the partition before them. If there is a slab above, its first unknown takes the place of
+   the last partition's last unknown: the downward sweep begins with the copied plane above. */
 template <int most>
 __launch_bounds__(128)
 TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ tables,

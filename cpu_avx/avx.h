@@ -1,5 +1,5 @@
-/* avx.h - a room of cpu_avx.h: AVX, vectors of 32 bytes without multiply-add, and without moves of single lanes across
-   their halves.
+/* avx.h - a room of cpu_avx.h: AVX, vectors of 32 bytes. It lacks multiply-add, and moves of single lanes from one half
+   of a vector to the other.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE

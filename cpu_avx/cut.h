@@ -7,8 +7,8 @@
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* The numbers of rows in a partition, including its separator, and of partitions in a system. The system's remaining
-   rows are its tail. per_lane is 1 for contiguous systems: a lane holds a partition of one of them. Two to six
+/* rows: those of a partition, including its separator; count: the partitions of a system. The system's remaining rows
+   are its tail. per_lane is 1 for contiguous systems: a lane holds a partition of one of them. Two to six
    interleaved systems lie together in each lane, and per_lane is their number. If there are more, each lane holds a
    system of its own, and per_lane is 0. */
 typedef struct {
@@ -22,7 +22,7 @@ enum {
     CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; twice as many in all if several systems share a lane */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved systems are cut only if they have more rows */
     CPU_AVX_P_CUT_BYTES = 512, /* interleaved systems are cut only if row j of them all has at most this many bytes */
-    CPU_AVX_P_NEAR_ROWS = 64,  /* the rows on each side of a separator in the first attempt, if nothing is tried */
+    CPU_AVX_P_NEAR_ROWS = 64,  /* the rows on each side of a separator in the first attempt, if no trial precedes it */
     CPU_AVX_P_NEAR_LEAST = 16, /* the rows of the first trial; each further trial takes twice as many */
     CPU_AVX_P_NEAR_TRIED = 8,  /* if there are more vectors of partitions, rows are tried on the first vector */
     CPU_AVX_P_FARTHER = 8,     /* each further attempt takes this many times as many rows */

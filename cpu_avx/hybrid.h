@@ -47,8 +47,8 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
     return across > thomas ? across : thomas;
 }
 
-/* Solves every system of the lines across the lanes of a vector if systems are contiguous (step 1) and n is a multiple
-   of lanes; otherwise does what cpu_avx_thomas does. Lane l reduces rows l k .. l k + k - 1, where k = n / lanes. From
+/* If systems are contiguous (step 1) and n is a multiple of lanes, solves each system across the lanes of a vector;
+   otherwise does what cpu_avx_thomas does. Lane l reduces rows l k .. l k + k - 1, where k = n / lanes. From
    2*lanes^2 rows on, k = n / (2*lanes) in two cases: n is a multiple of 2*lanes^2, or n is a multiple of 2*lanes but
    not of lanes^2. PCR then finds the last unknown of each lane, without the steps that change less than rounding does.
    Needs    work of cpu_avx_hybrid_bytes(lines, threads) bytes; otherwise as cpu_avx_thomas. But cpu_avx_hybrid

@@ -94,8 +94,8 @@ CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_vec *row
     }
 }
 
-/* Takes all steps of `groups` (a literal) vectors of options at once, so that one vector works while the recurrence of
-   the other waits. */
+/* Marches `groups` (a literal) vectors of options together, so that one vector works while the recurrence of the other
+   waits. */
 CPU_AVX_INLINE int cpu_avx_p_implicit2_together(int groups, const cpu_avx_p_options *m, int first, int last,
                                                 cpu_avx_vec *rows)
 {
@@ -232,8 +232,7 @@ CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, in
     }
 }
 
-/* Takes all steps of `options` (a literal) options at once, so that one works while the recurrence of the other
-   waits. */
+/* Marches `options` (a literal) options together, so that one works while the recurrence of the other waits. */
 CPU_AVX_INLINE int cpu_avx_p_implicit3_together(int options, const cpu_avx_p_options *m, int first, void *work)
 {
     const int n = m->n, k = cpu_avx_p_partition_rows(n, 1);

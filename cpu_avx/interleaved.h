@@ -93,10 +93,11 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 }
 
 /* The rows of a tile. c of each row is kept in the store (with one matrix it is not kept), and d in x. If x must not be
-   written twice, d is kept in the store as well. Row j takes slot j of the store or, in every other tile of those that
-   overlap, slot n-1-j. Behind the slots come zeros, which stand for the row before the first and the row after the
-   last. x of the row that was substituted back last comes after them. If the zeros came first, the kept rows would lie
-   at multiples of 4 KB from rows of the arrays, and loads of the arrays would wait for stores to the kept rows. */
+   written twice, d is kept in the store as well. Row j takes slot j of the store or, in every other tile that
+   cpu_avx_p_pass solves, slot n-1-j. Behind the slots come zeros, which stand for the row before the first and the row
+   after the last. x of the row that was substituted back last comes after them. If the zeros came first, the kept rows
+   would lie at multiples of 4 KB from rows of the arrays, and loads of the arrays would wait for stores to the kept
+   rows. */
 typedef struct {
     cpu_avx_p_batch arrays; /* copies, which the compiler may keep in registers */
     cpu_avx_p_plan plan;

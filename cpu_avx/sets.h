@@ -38,7 +38,7 @@ enum {
 #endif /* CPU_AVX_PASS */
 
 /* The files of the sets, in the order of their numbers. CPU_AVX_BUILT_FOR ends up as the number of the last set that
-   the compiler's flags allow in all code. If an array function is called with this literal, an optimising compiler
+   the compiler's flags enable for all code. If an array function is called with this literal, an optimising compiler
    compiles the function for that set only. Exceptions are gcc's -O1, and -fopenmp: a parallel region hides the
    literal. */
 #include "plain.h"

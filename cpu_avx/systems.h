@@ -37,7 +37,7 @@ typedef struct {
     int valid;        /* systems or partitions; 0: no tile */
 } cpu_avx_p_tile;
 
-/* Returns a plan of interleaved systems with no tiles yet. It suffices to solve a tile that the caller makes. */
+/* Returns a plan of interleaved systems with no tiles yet: enough for solving a tile that the caller makes. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_plan_of(long long n, long long step)
 {
     const cpu_avx_p_plan plan = {{n, step, 0, 1, 1, 0}, 0, 1, 0, CPU_AVX_P_INTERLEAVED, n, 1, 1, 0, 0, 0};

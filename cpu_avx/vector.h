@@ -306,8 +306,8 @@ CPU_AVX_INLINE int cpu_avx_worst(cpu_avx_vec sound)
 }
 
 /* Makes a round of a transpose: puts the even items of two vectors into one vector and the odd ones into another. An
-   item consists of `item` lanes, and `item` neighbouring vectors are treated alike. The round takes place within each
-   block of `whole` lanes and `whole` vectors. `item` and `whole` are literals. */
+   item consists of `item` lanes, and the two vectors are `item` apart. The round takes place within each block of
+   `whole` lanes and `whole` vectors. `item` and `whole` are literals. */
 CPU_AVX_INLINE void cpu_avx_p_transpose_round(cpu_avx_vec *v, cpu_avx_p_bits item, cpu_avx_p_bits whole)
 {
     const cpu_avx_p_bits lanes = cpu_avx_lanes;

@@ -36,20 +36,20 @@
      GPU (nvcc; without a GPU, tests/simt); parameters, memory and the batch's arrays lie in device memory
      (adi2d/onchip.h)
        MODEL_onchip_bytes       bytes of device memory for MODEL_onchip
-       MODEL_onchip             takes all steps of a problem in one kernel, with its grid in the shared memory of a
-                                block or of the blocks of a cluster; if no cluster holds the grids, solves the batch
-                                as MODEL_coalesced does
+       MODEL_onchip             takes all steps of a problem in one kernel, with the problem's grid in the shared memory
+                                of a block or of the blocks of a cluster; if no cluster holds the grids, solves the
+                                batch as MODEL_coalesced does
      the ladder's lower rungs (adi2d/rungs.h)
        MODEL_rung_bytes         bytes of device memory for each of the next two functions
        MODEL_naive              the plain version: grids in device memory, two kernels per stage, a thread per line
-       MODEL_coalesced          the same with two copies of the grid, one in each order, so that its solves have
+       MODEL_coalesced          the same with two copies of the grid, one in each order, so that all solves have
                                 coalesced accesses
    All models share
        adi2d_check              checks a batch
        adi2d_status_string      returns the text of a status
 
    The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step is two solves, one along each axis; it
-   forms differences only where it cannot begin with what the step before it left. A problem has one array in shared
+   forms differences only where it cannot begin with the result of the previous step. A problem has one array in shared
    memory. With ADI2D_ONE_STAGE (Douglas' scheme) each step also forms differences at all points, and a problem has two
    arrays. With ADI2D_TWO_STAGES a problem has three arrays, and a step of two stages does all this twice.
 

@@ -114,7 +114,7 @@ enum {
                                  declaration */
     FD_MIXED_UNDECLARED = -16,   /* at a point, a mixed term is not 0; detail: the value missing from FD_MODEL_MIXED */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
-    FD_ILL_POSED = -18,          /* at a point, a diffusion is negative, or a mixed term is too large for diffusions */
+    FD_ILL_POSED = -18,          /* at a point, a negative diffusion, or a mixed term too large for the diffusions */
     FD_GREW = -19,               /* values grew too much (growth) or may do so (fd_scheme_theta_drift): take more steps,
                                     a larger theta or upwinding */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */

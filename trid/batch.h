@@ -63,10 +63,12 @@
                 after trid_batch_refined, _pivoted and _several the last digits of x and of the residual (and so a
                 status of n + 1) may depend on the systems that share its warp or tile. This happens only if n <= 256,
                 or in the kernels for interleaved systems. Systems share a warp or a tile only within a group, and there
-                only within a range of 32: 0 .. 31, 32 .. 63, and so on (of 128 in the kernels for interleaved systems).
-                If groups have one system each or continue one another (jump = systems*stride), they count as one group.
-     Empty      no systems or n = 0: no kernel is launched, and only `failed` and reach are written. Pointers may be
-                null, except reach. (If there are systems, partitions with n = 0 are refused: TRID_BATCH_SHORT.)
+                only within a range: 0 .. 31, 32 .. 63, and so on; in the kernels for interleaved systems 0 .. 127, and
+                so on. If groups have one system each or continue one another (jump = systems*stride), they count as one
+                group.
+     Empty      no systems or n = 0: no kernel is launched; only `failed` is written, and reach by
+                trid_batch_interface_factor. Pointers may be null, except reach. (If there are systems, partitions with
+                n = 0 are refused: TRID_BATCH_SHORT.)
      Stream     any; calls on one stream follow one another, like kernels.
 
    docs/where.md shows where to find each idea. The rooms, in batch/:

@@ -902,7 +902,7 @@ TB_D void trid_p_ring_rows(int k, const tb_real *l, const tb_real *u, const tb_r
     q[0] = y, q[1] = x, q[2] = times;
 }
 
-/* Returns y of row n-2 of a periodic system, given the y above the partition with that row; 0 in others. */
+/* Returns y[n-2] of a periodic system, given the y above the partition that holds row n-2; in other partitions, 0. */
 TB_D tb_real trid_p_ring_middle(int k, int n, int partition, const tb_real *l, const tb_real *d, tb_real above)
 {
     tb_real y = above, middle = 0;
@@ -954,8 +954,8 @@ TB_D tb_real trid_p_ring_scan(int lanes, const tb_real *keep, tb_real *q)
     return __shfl_sync(TB_FULL_WARP, x, 0, lanes);
 }
 
-/* Replaces `last` of a ring, which is b[n-1], by its final value, given x[0] in lane 0 and x[n-2] in lane `from`, for
-   s = 1 and d = 0. */
+/* Replaces a ring's `last`, until now b[n-1], by its final value. `first` is x[0] in lane 0, and `middle` is x[n-2] in
+   lane `from`, both for s = 1 and d = 0. */
 TB_D void trid_p_ring_open(int lanes, int from, tb_real first, tb_real middle, tb_real *ring, int stride)
 {
     middle = __shfl_sync(TB_FULL_WARP, middle, from, lanes);
@@ -1087,8 +1087,8 @@ TB_D int trid_block_interleaved_ring_open(int k, int systems, int parts, int n, 
     return __syncthreads_or(grown);
 }
 
-/* Solves for a lane's partitions. ys holds the last y of each partition, and xs, behind it, the first x of each. The
-   function replaces these by the y above and the x below each partition. */
+/* Finds the y above and the x below each of a lane's partitions. On entry, ys holds the last y of each partition and,
+   after all of these, the first x of each. The results replace them. */
 TB_D void trid_p_ring_partitions(int k, int systems, int parts, int n, const tb_real *keep, const tb_real *own,
                                  tb_real *ys)
 {

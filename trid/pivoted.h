@@ -84,7 +84,7 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
 
 /* Finds factors that eliminate an unknown from two rows in which its coefficients are u and v: it vanishes from
    *f * first + *g * second. The factor of the row with the larger coefficient is a multiplier of at most 1 in
-   absolute value, the other factor is -1. If both coefficients are below the least normal number in absolute value,
+   absolute value; the other factor is -1. If both coefficients are below the least normal number in absolute value,
    they count as zero. If one is NaN, so is the multiplier. Returns whether the second row's coefficient is larger. */
 TB_HD int trid_p_meet(tb_real u, tb_real v, tb_real *f, tb_real *g)
 {
@@ -233,7 +233,7 @@ TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second,
 /* Solves for the first and the last unknown of the whole system, from the border of all its partitions, joined with
    below = 0.
    Leaves   these two in outer, and zeros for the unknowns beyond them, as trid_lane_pivoted_split expects them
-   Returns  0, 1 if there was no pivot for the first, or 2 if there was none for the last
+   Returns  0; 1 if there was no pivot for the first; 2 if there was one for the first but none for the last
    Cost     1 FMA + 2 mul + 2 rcp */
 TB_HD int trid_lane_pivoted_root(const tb_real *border, tb_real *outer)
 {

@@ -20,7 +20,7 @@ TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, co
 /* The line along x that a lane holds in stage s: points from `from` on, in row `local` of the block. */
 typedef struct {
     const fd_p_step *step;
-    int s, about, american, keeps; /* keeps: whether to write the start of a second stage's right-hand side */
+    int s, about, american, keeps; /* keeps: whether a second stage needs `kept` of adi2d_p_chip_difference */
     int changes;                   /* in a first stage, whether coefficients or given slopes may change in the step */
     int group, groups, whole;      /* the lane's line among those that the block holds at once, their number, and the
                                       first line of the lane's warp */
@@ -50,8 +50,8 @@ TB_D adi2d_p_line adi2d_p_line_of(int per_lane, const adi2d_p_chip *h, unsigned 
     return l;
 }
 
-/* Moves to the lane's line among those from the block's line `base` on. A lane without one moves to the block's last
-   line, and `valid` is 0; it is also 0 in a lane whose points lie beyond the end of the row. */
+/* Moves to the block's line base + group. If there is no such line, moves to the block's last line, and `valid` is 0.
+   `valid` is also 0 if the lane's points lie beyond the end of the row. */
 TB_D void adi2d_p_line_at(const adi2d_p_chip *h, int base, adi2d_p_line *l)
 {
     const int own = base + l->group;
@@ -59,9 +59,9 @@ TB_D void adi2d_p_line_at(const adi2d_p_chip *h, int base, adi2d_p_line *l)
     l->j = h->row_first + l->local;
 }
 
-/* Computes a point's right-hand side from the nine values. *kept, the start of the second stage's right-hand
-   side, is written in the first stage and read in the second. `more` is the contribution of exercise in the first
-   stage; in the second it is u - z if l->about is set, otherwise 0. */
+/* Computes a point's right-hand side from the nine values. *kept, the terms of the second stage's right-hand side that
+   the first stage computes, is written in the first stage and read in the second. `more` is the contribution of
+   exercise in the first stage; in the second it is u - z if l->about is set, otherwise 0. */
 TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point *p, fd_terms now, fd_terms later,
                                      tb_real more, tb_real *kept)
 {
@@ -150,8 +150,8 @@ TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char
     }
 }
 
-/* Adds the faces' terms to the right-hand sides d of the lane's points and, in the first of two stages, to the start of
-   the second stage's right-hand sides. */
+/* Adds the faces' terms to the right-hand sides d of the lane's points and, in the first of two stages, to what is kept
+   for the second stage's right-hand sides. */
 TB_D void adi2d_p_chip_x_faces(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
                                tb_real *d)
 {
@@ -231,7 +231,7 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
     return my;
 }
 
-/* Moves to the thread's column among those from the block's column `base` on. */
+/* Moves to column first + base. If that is not before `last`, `i` and `valid` are 0. */
 TB_D void adi2d_p_column_at(int base, adi2d_p_columns *my)
 {
     my->valid = my->first + base < my->last, my->i = my->valid ? my->first + base : 0;

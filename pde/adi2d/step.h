@@ -41,7 +41,8 @@ TB_HD int adi2d_p_terms_allow(const fd_p_tables *t, int k)
 
 /* Returns whether the model has numbers of t and sets a source, even one that is 0 now and may change later. To find
    out, this function passes the model a source of 1, in the first step at the middle of the grid: a model that sets a
-   source replaces it. If it sets 1 there, fd_p_check_terms, which visits that point in that step, finds the source. */
+   source replaces it. If the model sets 1 there, fd_p_check_terms, which visits that point in that step, finds the
+   source. */
 TB_HD int adi2d_p_sets_source(const fd_p_tables *t)
 {
     fd_numbers own[2];

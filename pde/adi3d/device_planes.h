@@ -8,8 +8,8 @@
    partitions, each eliminated independently. With x[k] the unknowns of a line along z, and l, h, r, q and s the factors
    of plane k,
        y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
-   and the partition's first unknown is the sum of h y, minus multiples of two last unknowns, the previous partition's
-   and this one's. So the last unknowns of all partitions satisfy a tridiagonal system. */
+   and the partition's first unknown is the sum of h y, minus a multiple of the previous partition's last unknown
+   and a multiple of this one's. So the last unknowns of all partitions satisfy a tridiagonal system. */
 
 /* Returns the first plane of a partition. */
 TB_HD int adi3d_p_partition(const adi3d_p_device &h, int partition)

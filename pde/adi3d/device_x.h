@@ -16,8 +16,8 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
                            1);
 }
 
-/* Computes right-hand sides, from device memory, and solves the systems along x, in any step. `warps` warps take a
-   line; a block takes `lines` lines of a plane. */
+/* For any step: computes right-hand sides from device memory and solves the systems along x. `warps` warps take a line;
+   a block takes `lines` lines of a plane. */
 template <int rows, int warps, int lines>
 TRID_KERNEL void __launch_bounds__(32 * warps * lines)
     adi3d_p_device_any_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step, int s)
@@ -81,8 +81,8 @@ struct adi3d_p_x_shape {
         ahead = alone ? 2 : 1,                                    /* planes in flight */
         slots = ahead + 2,                                        /* those, and the current and the previous plane */
         slot_len = (kind > 0 ? 2 : 1) * plane_len,
-        /* Offsets in shared memory after the cells; `made` holds two planes of right-hand sides, which pass from warp
-           to warp. */
+        /* Offsets in shared memory, which begins with the cells. `made` holds two planes of right-hand sides, which
+           pass from warp to warp. */
         numbers = alone ? 0 : 4 * points,
         faces = numbers + (alone ? 0 : (int)fd_p_numbers_x * points),
         solver = faces + 16 * lines,
@@ -283,7 +283,7 @@ template <class shape>
 struct adi3d_p_x_patch {
     enum { columns = shape::columns, height = shape::height };
     const tb_real *mine;        /* the line before the patch, in the first slot */
-    tb_real *made;              /* the line for its first right-hand sides */
+    tb_real *made;              /* the line for the right-hand sides of its first row */
     int i;                      /* its first column */
     int west, east;             /* the positions in the line of the points beside the patch; 0 where a lane of the warp
                                    holds the point, or there is none */
@@ -450,8 +450,8 @@ TB_D void adi3d_p_x_own(tb_real factor, const fd_cell &cell_y, const adi3d_p_x_t
              factor * row_y.below * south - factor * row_p.below * more - factor * q.p.kill * v[0];
 }
 
-/* Computes the slopes along x and y at point e of a patch, in row r. Adds to *right (plane k) and *next (plane p) the
-   terms of F_0 with a derivative along z: differences of these slopes. */
+/* Computes the slopes along x and y at point e of a patch, in row r. Adds the terms of F_0 with a derivative along z,
+   which are differences of these slopes, to *right (plane k) and *next (plane p). */
 template <class shape>
 TB_D void adi3d_p_x_slopes(const adi3d_p_x_turn &t, const adi3d_p_x_point &q, const tb_real *v, int e, int r,
                            adi3d_p_x_patch<shape> *b, tb_real *right, tb_real *next)
@@ -658,8 +658,8 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
 
 /* Computes right-hand sides and solves the systems along x in a step without changes (step.changes). A block takes some
    lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is the first
-   or only stage. F without its source is linear, so a second stage takes derivatives once, of sums of u and z. The ring
-   then holds u + z in place of u and, in place of z, u - z in kind 1 (the stage is about z) or the argument of
+   or only stage. F without its source is linear, so a second stage takes derivatives of sums of u and z only. Its ring
+   holds u + z in place of u. In place of z it holds u - z in kind 1 (the stage is about z), and the argument of
    F_1 + F_2 + F_3 in kind 2. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)

@@ -114,8 +114,8 @@ TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, 
 
 /* A line: the indices of its first point, the position of that point in memory, and whether the line is fixed: whether
    it lies on a face of x whose value is given or, along z, on such a face of y. The right-hand sides of a fixed line
-   are its solutions already: the changes to the given values. Lines along y on such a face of z are solved, because the
-   solve along z replaces their results. */
+   are its solutions already: given values minus w. Lines along y on such a face of z are solved, because the solve
+   along z replaces their results. */
 typedef struct {
     int index[3], at, fixed;
 } adi3d_p_yz_line;

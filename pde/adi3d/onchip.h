@@ -60,8 +60,8 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
     auto shape = [&](int size, int most, int *pays) {
         adi3d_p_chip chip;
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
-        /* The fewest threads that solve all lines in the fewest rounds. Blocks that share a multiprocessor divide the
-           kernel's threads among themselves. */
+        /* The fewest threads that solve all lines in the fewest rounds. All blocks of a multiprocessor together
+           have at most most_threads threads. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int resident = most / (bytes + 2048);
@@ -79,7 +79,7 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
 template <int unused>
 static inline fd_p_chosen adi3d_p_chosen_for(const fd_batch *batch)
 {
-    /* As many threads as registers allow, each with the eliminated rows of half a line. */
+    /* As many threads as registers allow if each holds the eliminated rows of half a line. */
     enum {
         most = ADI3D_MOST_ON_CHIP,
         few = sizeof(tb_real) == 4 ? 512 : 256,
@@ -93,7 +93,7 @@ static inline fd_p_chosen adi3d_p_chosen_for(const fd_batch *batch)
     return none;
 }
 
-/* Returns how many blocks of the current device each problem of a batch takes, 1, 2, 4, 8 or 16; 0 if its grids do not
+/* Returns how many blocks each problem of a batch takes on the current device: 1, 2, 4, 8 or 16; 0 if its grids do not
    fit, or if adi3d_check refuses the batch's sizes. */
 template <int unused = 0>
 static inline int adi3d_onchip_blocks(const fd_batch *batch)

@@ -2,11 +2,11 @@
    cluster. MIT licence, see LICENSE. */
 
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which holds some of the grid's
-   planes. It has two arrays, values and differences. The values of the first of two stages replace its differences. If
-   a second stage solves for differences from the first stage's values (`about` in fd_stage), its differences replace
-   the step's initial values; otherwise they replace the values of the first stage, once no right-hand side needs those.
-   The part of F(u) that a second stage needs is computed in the first, from the same neighbours, and waits in device
-   memory; the second-level cache holds a copy.
+   planes. It has two arrays, values and differences. The values of the first of two stages replace that stage's
+   differences. If a second stage solves for differences from the first stage's values (`about` in fd_stage), its
+   differences replace the step's initial values; otherwise they replace the values of the first stage, once no
+   right-hand side needs those. The part of F(u) that a second stage needs is computed in the first, from the same
+   neighbours, and waits in device memory; the second-level cache holds a copy.
 
    Two lanes, 16 apart, solve a line: one eliminates from the line's first point on, the other from its last; they
    exchange the rows in the middle and substitute back. So each begins with a boundary row, and holds half of the line's
@@ -68,9 +68,9 @@ TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int ar
     for (int m = 0; m < 5; m++) five[m] = trid_cluster_load(v + offset[m] * row);
 }
 
-/* A thread's column of points along z: its position in a plane; whether that is at a face that may add to F; the
-   distances to its neighbours in its plane, before and after it along y (to[0], to[3]) and x (to[1], to[2]); the row
-   before its own in that plane, its own, and the row after it; its cells and numbers. */
+/* A thread's column of points along z: its position in each plane; whether that is at a face that may add to F; the
+   distances to the neighbours in the same plane, before and after along y (to[0], to[3]) and x (to[1], to[2]); in the
+   current plane, the row before the column's own, its own, and the row after it; its cells and numbers. */
 typedef struct {
     int i, j, k, index, at, at_face, to[4];
     const tb_real *of_row[3];
@@ -127,8 +127,8 @@ TB_D adi3d_p_chip_stage adi3d_p_chip_stage_of(const adi3d_p_chip &h, unsigned ch
 }
 
 /* Stores the results at the column's point. The stage's right-hand side goes to *put or, in a second stage without
-   `about`, to s.of[c.index]. The first of two stages also stores the start of the second stage's right-hand side, in
-   s.of[c.index]. `here` is the value at the point. */
+   `about`, to s.of[c.index]. The first of two stages also stores `begun`, its part of the second stage's right-hand
+   side, in s.of[c.index]. `here` is the value at the point. */
 template <int second>
 TB_D void adi3d_p_chip_leave(const adi3d_p_chip &h, const adi3d_p_chip_stage &s, const adi3d_p_chip_column &c,
                              tb_real here, tb_real right, tb_real begun, tb_real *put)
@@ -318,7 +318,7 @@ TB_D adi3d_p_chip_half adi3d_p_chip_half_of(const adi3d_p_chip &h, unsigned char
 }
 
 /* A line: its indices, 0 on its own axis, with k counted from the block's first plane; whether it exists, whether its
-   values are given, whether adi3d_p_chip_face_row makes its boundary row; the start of its half, and the half's tables.
+   values are given, whether adi3d_p_chip_face_row makes its boundary row; the start and tables of the thread's half.
    The tables are the same for all lines, but each line finds them again: otherwise, where registers are few, the
    compiler computes all addresses in them before the first line and spills them (a tenth of the time for 48^3 in single
    precision). Only for short lines in double precision is it faster to find them once (docs/adi3d_notes.md). */
@@ -412,7 +412,7 @@ TB_D void adi3d_p_chip_solve(const adi3d_p_chip &h, const adi3d_p_chip_half &m, 
 }
 
 /* Solves along an axis in stage s, for lines of up to 2 * half points. The solutions are differences. Along x and y
-   they replace the right-hand sides. Along z the result is the sum of each and the value from which it is taken. */
+   they replace the right-hand sides. Along z the result is the solution plus the value from which it is taken. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {

@@ -1,5 +1,5 @@
-/* chip.h - a room of fd1d.h, adi2d.h and adi3d.h: operations that all threads of a problem take part in, in a block or
-   a cluster. MIT licence, see LICENSE. */
+/* chip.h - a room of fd1d.h, adi2d.h and adi3d.h: operations for all threads of a problem together, in a block or a
+   cluster. MIT licence, see LICENSE. */
 #ifndef FD_COMMON_CHIP_H
 #define FD_COMMON_CHIP_H
 

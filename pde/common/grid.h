@@ -233,9 +233,9 @@ TB_D void fd_p_line_rows(const fd_p_grid &h, const fd_p_step &step, fd_numbers *
 /* Computes the boundary rows of a line at FD_VALUE and FD_DEGENERATE faces, if they are among a lane's rows from
    `first` on. `made` receives them: 16 elements of shared memory per line, 8 for each side. The first three are the
    row's a, b, c. The fourth is the right-hand side if the face's value is given, otherwise the weight with which
-   the neighbour's right-hand side is added to the face's. The fifth is the right-hand side of the last face's
-   neighbour, right_of(its index), if that face is FD_DEGENERATE and another lane holds the neighbour; otherwise 0. Call
-   this before the code that needs many registers. Solutions are differences from w, which points to the line's first
+   the neighbour's right-hand side is added to the face's. The fifth is 0, unless the last face is FD_DEGENERATE and
+   another lane holds the neighbour; then it is the neighbour's right-hand side, as right_of(index) gives it. Call this
+   before the code that needs many registers. Solutions are differences from w, which points to the line's first
    element; the next is `stride` further on. */
 template <int axis, int rows, class right_type>
 TB_D void fd_p_make_faces(const fd_p_grid &h, const fd_p_step &step, int first, const int *line, const tb_real *w,

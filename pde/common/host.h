@@ -63,7 +63,7 @@ TB_HOST void fd_p_host_spread(const fd_p_host *h)
     }
 }
 
-/* Clears a worker's part of a grid and of its surroundings. */
+/* Clears a worker's part of a grid and of the 128 bytes before and after it. */
 TB_HOST void fd_p_host_clear(const fd_p_host *h, tb_real *grid)
 {
     const size_t line = 128 / sizeof(tb_real), parts = (h->plane * (size_t)h->n[2] + 2 * line) * sizeof(tb_real) / 64;
@@ -71,8 +71,8 @@ TB_HOST void fd_p_host_clear(const fd_p_host *h, tb_real *grid)
     memset((unsigned char *)(grid - line) + (size_t)from * 64, 0, (size_t)(to - from) * 64);
 }
 
-/* Copies the final values to u, and sets the elements around them, and the grids z, extra and d, to 0. The final values
-   may be stored in d, so d is cleared after all of them have been copied. */
+/* Copies the final values to u, where the elements around them become 0. Sets the grids z, extra and d to 0, too. The
+   final values may be stored in d, so d is cleared after all of them have been copied. */
 TB_HOST void fd_p_host_begin(const fd_p_host *h)
 {
     const int *n = h->n, from = fd_p_host_share(h, n[1] * n[2], h->worker);
@@ -94,8 +94,8 @@ TB_HOST void fd_p_host_begin(const fd_p_host *h)
 
 /* ---- between steps ----------------------------------------------------------------------------------------------- */
 
-/* Applies the events at a date, except FD_RECORD, to a worker's rows, from a copy of the old values in d. A change
-   of values may raise *given, the largest magnitude among the numbers that the march is given. */
+/* Applies the events at a date, except FD_RECORD, to a worker's rows: copies the old values to d, then computes the
+   new ones. A change of values may raise *given, the largest magnitude among the numbers that the march is given. */
 TB_HOST void fd_p_host_date(const fd_p_host *h, const fd_p_step *step, int *given)
 {
     const int *n = h->n, date = step->data.date, first = fd_p_host_share(h, n[1] * n[2], h->worker);
@@ -237,7 +237,7 @@ TB_HOST int fd_p_host_apart(const fd_batch *batch, int workers)
 }
 
 /* Returns the bytes of memory for all workers together; 0 if the batch's sizes are refused or there are no workers. The
-   batch's pointers may still be null. With three factors, if batch->problem is not null, only grids that these problems
+   batch's pointers may still be null. With three factors, if batch->problem is not null, only grids that the problems
    need are counted. */
 TB_HOST size_t fd_host_bytes(const fd_batch *batch, int workers)
 {

@@ -314,8 +314,8 @@ TB_HOST void fd_p_host_faces(const fd_p_host *h, int axis, const tb_real *v, con
 
 /* Adds f F_0(v) + g (F_1 + F_2 (+ F_3))(v) to `out` along a row, where f and g are v's two numbers in base[s] of the
    step data. v holds the values at the step's start or, if `more` is set, a first stage's values, for which F has the
-   coefficients at the step's end. Call it for consecutive rows, the first with `first` set. Each later call then
-   computes only row j + 1 of the slopes along z, whose differences are mixed derivatives. */
+   coefficients at the step's end. Call this function for consecutive rows, the first with `first` set. Each later call
+   then computes only row j + 1 of the slopes along z, whose differences are mixed derivatives. */
 TB_HOST void fd_p_host_apply(const fd_p_host *h, const fd_p_host_at *at, int more, int first, tb_real *out)
 {
     const tb_real *v = more ? h->z : h->u, *time = at->step->time[more], *base = at->step->data.base[at->s] + 2 * more;
@@ -370,7 +370,7 @@ FD_P_INLINE void fd_p_host_change(const fd_p_host *h, int axis, const fd_p_host_
     if (fixed[1]) out[n - 1] = last;
 }
 
-/* Computes a row of a stage's right-hand side, for the solve along x. Like fd_p_host_apply, call it for consecutive
+/* Computes a row of a stage's right-hand side, for the solve along x. Call this function, too, for consecutive
    rows, the first with `first` set. */
 TB_HOST void fd_p_host_right(const fd_p_host *h, const fd_p_host_at *at, int first, tb_real *FD_P_RESTRICT out)
 {

@@ -26,7 +26,7 @@
            returns the value at maturity, at the point at[0] (at[1], at[2])
 
    Macros declare the other parts of a model; define them before the second #include of the solver's header, for which
-   FD_MODEL is defined. A function whose macro is not defined does not compile (common/end.h):
+   FD_MODEL is defined. A function whose macro is not defined does not compile (common/end.h).
        FD_MODEL_FACE      FD_HD double MODEL_face(const MODEL_parameters *p, int axis, int side, const double *at,
                           double t) returns the value or slope at a point of an FD_VALUE or FD_SLOPE face at time t;
                           side is 0 for the first point of the axis, 1 for the last. Without it values and slopes are 0

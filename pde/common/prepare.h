@@ -290,10 +290,10 @@ TB_HD int fd_p_line_length(const fd_p_tables *t)
     return FD_FACTORS == 1 ? 1 : t->found->points[0];
 }
 
-/* Returns how many threads share a line: 1 with one factor, and on the host, where workers then rarely write to the
-   same cache line; otherwise 8, since a thread that takes several points reads their common data once, or 16 or 32 if
-   there are too few lines for all threads. If the number of threads is a multiple of 32, they are taken for a
-   device's. */
+/* Returns how many threads share a line. It is 1 with one factor, and also on the host, where workers then rarely write
+   to the same cache line. Otherwise it is 8, since a thread that takes several points reads their common data once; or,
+   if there are too few lines for all threads, 16 or 32. If the number of threads is a multiple of 32, they are taken
+   for a device's. */
 TB_HD int fd_p_lanes(int lines, int threads)
 {
     const int alone = FD_FACTORS == 1 || threads % 32;
@@ -355,7 +355,7 @@ TB_HD int fd_p_too_fast(const fd_p_tables *t, const int *index, fd_terms terms)
 
 /* Returns how many of a point's rows, one along each axis, are not diagonally dominant in a step whose theta dt is
    `size`. A row without couplings of the wrong sign counts as dominant, regardless of rounding, if 1 + size kill > 0,
-   where kill is the axis's share. */
+   where kill is terms.kill divided by the number of factors. */
 TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms terms, tb_real size)
 {
     const tb_real kill = terms.kill / FD_FACTORS;
@@ -370,9 +370,9 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
 
 /* Returns whether the terms at a point are ill-posed. They are if a diffusion is negative; if mixed^2 exceeds
    4 diffusion_i diffusion_j for a declared pair; or if several pairs are declared, and the matrix of correlations is
-   not positive semidefinite. The last two allow for rounding. The matrix's determinant is multiplied
+   not positive semidefinite. The last two tests allow for rounding. The matrix's determinant is multiplied
    by 4 diffusion_1 diffusion_2 diffusion_3, so that no square root keeps compilers from vectorising; if that product is
-   0, the pairs suffice. */
+   0, the tests of the pairs suffice. */
 TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;

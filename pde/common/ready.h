@@ -105,7 +105,7 @@ static inline fd_p_launch fd_p_launch_of(const fd_batch *batch, const fd_model_p
     return launch;
 }
 
-/* Launches the kernels that prepare the problems, in blocks of `threads` threads, and march them. */
+/* Launches the kernel that prepares the problems, in blocks of `threads` threads, and the kernel that marches them. */
 template <int threads>
 static inline cudaError_t fd_p_ready_and_march(const fd_p_launch &launch, fd_p_chosen chosen, cudaStream_t stream)
 {

@@ -31,7 +31,7 @@ TB_HD tb_real fd_p_along_axis(int axis, fd_cell cell, fd_terms terms, tb_real lo
            terms.source / FD_FACTORS;
 }
 
-/* A point of a face, the kind of the face, and a time, `when`, with its numbers. */
+/* A point of a face, the face's kind, and a time (`when`) with its numbers. */
 typedef struct {
     int axis, side, kind, index[3];
     const tb_real *time;
@@ -47,8 +47,8 @@ TB_HD tb_real fd_p_edge_given(const fd_p_tables *t, const fd_p_edge *e)
     return (tb_real)fd_p_face(t->parameters, e->axis, e->side, at, e->when);
 }
 
-/* Returns the term that an FD_SLOPE or FD_DEGENERATE face adds to F along its axis: that of the slope, `given`, or that
-   of the third point. `next` and `third` are the values at the face's neighbour and at the point beyond it. */
+/* Returns the term that a face adds to F along its axis: an FD_SLOPE face that of the slope `given`, an FD_DEGENERATE
+   face that of the third point. `next` and `third` are the values at the face's neighbour and at the point beyond. */
 TB_HD tb_real fd_p_edge_adds(const fd_p_tables *t, const fd_p_edge *e, tb_real given, tb_real next, tb_real third)
 {
     const int axis = e->axis;

@@ -70,7 +70,7 @@ TB_HOST void fd_p_trial_errors(fd_p_trial *t, const fd_problem *problem, fd_sugg
     const double in_space = fd_p_max(fabs(own - finer), 4 * fabs(finer - finest));
     const int first = problem->exercise != FD_EUROPEAN || next_in_time * 2 >= in_time;
     to->order = first ? 1 : next_in_time * 4 <= in_time ? 2 : log(in_time / next_in_time) / log(2.0);
-    const double more = 1 / (1 - pow(2, -to->order)); /* the whole error over the part that halved steps remove */
+    const double more = 1 / (1 - pow(2, -to->order)); /* the whole error / the part that halving the step removes */
     to->in_time = fd_p_max(in_time, pow(2, to->order) * next_in_time) * more, to->in_space = in_space * 4 / 3;
     to->value = quarter + (quarter - half) * (more - 1) + (finer - own) * 4 / 3 / (fd_p_finer * fd_p_finer);
 }

@@ -350,7 +350,7 @@ TB_HD tb_real fd_p_nan(void)
     return (tb_real)nan;
 }
 
-/* Returns the larger of a value and `final`, its payoff of exercise. A value that is NaN stays NaN. */
+/* Returns the larger of a value and `final`, the payoff of exercise. A value that is NaN stays NaN. */
 TB_HD tb_real fd_p_raised(tb_real final, tb_real value)
 {
 #if __FINITE_MATH_ONLY__ && !defined __CUDA_ARCH__ /* with -ffast-math the comparison might drop the NaN */
@@ -388,8 +388,8 @@ TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, 
     return fd_p_raised(final, value);
 }
 
-/* Returns the row without its negative couplings. Use it only for rows of the matrix that fd_lane_matrix reports as not
-   diagonally dominant, chiefly at faces whose drift points outwards.
+/* Returns the row without its negative couplings. Use it only for rows that fd_lane_matrix reports as not diagonally
+   dominant, chiefly at faces whose drift points outwards.
    Needs    a solve for the difference y' - w (fd_stage), so that the omitted couplings act on w
    Cost     2 selections
    Error    theta dt times the omitted couplings times y' - w in each step: of first order in time */

@@ -44,7 +44,7 @@ enum {
 
 typedef struct {
     int what;                /* the sum of the events */
-    double cash, proportion; /* of a shift, otherwise 0; proportion: at most 1, and 0.02 for 2 % */
+    double cash, proportion; /* of a shift, otherwise 0; proportion: at most 1; 0.02 means 2 % */
 } fd_date;
 
 /* Returns the axis along which a date shifts values; -1: none. */

@@ -273,7 +273,7 @@ TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_re
     fd1d_p_sync(lanes);
 }
 
-/* Applies to the values in memory the events on the date that ends step `at`. */
+/* Applies a date's events to the values in memory. The date ends step `at`. */
 FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
 {
     const int date = g->step.of.date, rank = fd1d_p_rank(lanes);
@@ -386,7 +386,7 @@ TB_D void fd1d_p_load_step(int lanes, fd1d_p_group *g, int segment)
     fd1d_p_sync(lanes);
 }
 
-/* Applies to `extra` and u the events on the date that ends step `at`, the last step of its segment. */
+/* Applies a date's events to `extra` and u. The date ends step `at`, the last step of its segment. */
 template <int k, int lanes>
 TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
 {
@@ -543,8 +543,8 @@ TB_HD void fd1d_p_find_tables(const fd1d_p_launch *launch, int which, fd1d_table
     h->t.parameters = &launch->parameters[launch->first + which];
 }
 
-/* Prepares the problems, one per block of any size up to FD1D_P_THREADS. Without the 1 in the launch bounds the
-   compiler uses fewer registers than a thread may have, and spills. */
+/* Prepares the problems, one per block. A block may have any size up to FD1D_P_THREADS. Without the 1 in the launch
+   bounds the compiler uses fewer registers than a thread may have, and spills. */
 template <int unused = 0>
 __launch_bounds__(FD1D_P_THREADS, 1) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch launch)
 {
@@ -648,9 +648,9 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
 }
 
 /* Solves the problems of a batch, as many at a time as memory holds.
-   Needs    in device memory: the data to which pointers of the batch and its problems point, parameters (one per
-            problem), and memory, aligned to 128 bytes; bytes for at least one problem, or MODEL_device_bytes for full
-            speed
+   Needs    in device memory: the data to which pointers of the batch and its problems point, `parameters` (one per
+            problem), and `memory`, aligned to 128 bytes. `bytes`, the size of `memory`, must suffice for at least one
+            problem; MODEL_device_bytes says how many suffice for full speed
    Leaves   the status, values, grid and coordinates of each problem, once the stream has executed the launches
    Returns  FD_OK or FD_LAUNCH_FAILED; for a refused call, a status of fd_batch_check, FD_BAD_ARGUMENT for a null
             pointer or misaligned memory, or FD_NO_ROOM. The statuses of a refused call's problems are FD_BAD_ARGUMENT

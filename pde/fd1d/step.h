@@ -240,7 +240,7 @@ TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which
     fd_p_coordinates(batch, &h->t, which, thread, threads);
 }
 
-/* Returns the time of exercise after step k; NaN if the model has no MODEL_exercise, which alone would read it. */
+/* Returns the time of exercise after step k. Only MODEL_exercise reads it; NaN if the model has none. */
 TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 {
 #ifdef FD_MODEL_EXERCISE
@@ -251,9 +251,9 @@ TB_HD double fd1d_p_when(const fd_p_tables *t, int k)
 #endif
 }
 
-/* Applies the events at a date, the end of step k, with `threads` threads: from h->value to h->rest, and to
-   h->multiplier in place. Returns the largest of `given` and the amounts that a change adds at this thread's points, as
-   fd_p_larger stores them. */
+/* Applies the events at a date, the end of step k, with `threads` threads: reads h->value, writes h->rest, and
+   changes h->multiplier in place. Returns fd_p_larger of `given` and the amounts that a change adds at this thread's
+   points. */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;

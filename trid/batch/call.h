@@ -96,9 +96,10 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     return 0;
 }
 
-/* Returns whether any side of x shares an element with array k of a, b, c; if all systems share the matrix, whether the
-   array lies between elements of x. Except in periodic systems, a has elements only from row 1 on, and c only up to row
-   n-2. These n-1 rows are compared with rows 0 .. n-2 of x, and then with rows 1 .. n-1. */
+/* Returns whether any side of x shares an element with array k of a, b, c; if all systems share the matrix, whether any
+   element of the array lies between the first and the last one of x. Except in periodic systems, a has elements only
+   from row 1 on, and c only up to row n-2. These n-1 rows are compared with rows 0 .. n-2 of x, and then with rows
+   1 .. n-1. */
 template <class tb_real>
 static int trid_p_batch_meets_matrix(const trid_lines &lines, int flags, int k, const tb_real *matrix, const tb_real *x,
                                      long long sides = 1, long long pitch = 0)

@@ -147,7 +147,7 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
 }
 
 /* Solves as trid_p_batch_plain_tiles does, with rows only from arrays, and computes the residual of each system. With
-   REFINED, the tile is solved once more for the residuals as right-hand sides, unless all of them are small. */
+   REFINED, the tile is solved once more, with the residuals as right-hand sides, unless all of them are small. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {

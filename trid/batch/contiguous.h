@@ -311,7 +311,7 @@ constexpr int trid_p_batch_first_shape(int method, int layout, int n)
     return at;
 }
 
-/* Returns whether a shape is the first for some n of `least` .. `most`. For each number of lanes it tries the longest
+/* Returns whether a shape is the first for some n of `least` .. `most`. Tries, for each number of lanes, the longest
    system that the shape then holds, but at most `most` rows. Shapes that are never the first are not compiled. */
 template <class tb_real>
 constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)

@@ -5,11 +5,11 @@
    hold its partitions. Rows beyond the system must be identity rows. The functions of a scope:
      first(), rows()             the thread's first row; how many rows all threads hold together
      lu()                        factors the matrix
-     open(), recurrence()        do a recurrence of a solve with factors, down the rows or, with `up`, up. open() does
-                                 what depends only on the matrix, recurrence() the rest, for one right-hand side
+     open(), recurrence()        do a recurrence of a solve with factors, downward or, if `up` is set, upward. open()
+                                 does what depends only on the matrix, recurrence() the rest, for one right-hand side
      open_ring(), solve_ring()   the same for both recurrences of a periodic system
      turns()                     whether partitions take turns in a recurrence of a periodic system. The argument is
-                                 what open_ring() left at keep (down the rows) or at keep + up_at (up). If up_at is 0,
+                                 what open_ring() left at keep (downward) or at keep + up_at (upward). If up_at is 0,
                                  open() is called in place of turns(), before each recurrence
      pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
                                  them; without such a thread, a number that nobody uses
@@ -138,8 +138,8 @@ TB_D int trid_p_batch_across(int flags, int n, int periodic)
 }
 
 /* Opens a periodic system's ring. The system's last row and last column are left out of the factors: the first n-1
-   rows are an ordinary system. The same factors solve the transposed system. Its x is multiplied by r last, and the
-   ring holds x before this multiplication.
+   rows are an ordinary system. The same factors solve the transposed system. That solve ends by multiplying x by r, and
+   the ring holds x before this multiplication.
    Returns  c of row n-2, in the thread that holds it */
 template <class scope_type, class tb_real, int k>
 TB_D tb_real trid_p_batch_open_ring(const scope_type &scope, int n, int across,
@@ -171,7 +171,7 @@ TB_D void trid_p_batch_close_ring(const scope_type &scope, int n, trid_p_batch_e
    transposed matrix, l and u change places, and their substitutions come in the opposite order: first
    x[j] + u[j-1] x[j-1], then x[j] + l[j+1] x[j+1].
    Needs    finite numbers in rows from n on
-   Returns  0, or 1 + a row with a bad pivot; of all threads, the least result above 0 names the first such row */
+   Returns  0, or 1 + a row with a bad pivot; the least result above 0 in any thread names the first such row */
 template <class scope_type, class tb_real, int k>
 TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, int periodic,
                                 trid_p_batch_equations<tb_real, k> *own)
@@ -332,8 +332,8 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, trid_p_batch_equati
     for (int j = 0; j < k; j++)
         if (j == end) own->b[j] = scope.known(TRID_RING_LAST), own->c[j] = scope.known(TRID_RING_FIRST);
 }
-/* Stores r and u of row n-1. All other rows are stored before trid_p_batch_open, which overlaps these stores. r and u
-   point to the thread's first row; the system ends after `valid` rows. */
+/* Stores r and u of row n-1. The stores of all other rows come before trid_p_batch_open and overlap it. r and u point
+   to the thread's first row; the system ends after `valid` rows. */
 template <class scope_type, class tb_real>
 TB_D void trid_p_batch_store_last(const scope_type &scope, int k, int valid, long long step, tb_real *r, tb_real *u)
 {

@@ -7,7 +7,8 @@
    threads take the same part of neighbouring systems if these are interleaved, otherwise neighbouring parts of one. */
 enum { TRID_P_BATCH_INTERFACE_THREADS = 256 };
 struct trid_p_batch_part {
-    int lines, line, part, next; /* the block's systems; the thread's system; its part; threads to the next part */
+    int lines, line, part, next; /* how many systems the block takes; this thread's system and part; the distance to the
+                                    thread of the next part */
 };
 TB_D trid_p_batch_part trid_p_batch_part_of(int interleaved, int parts)
 {
@@ -165,7 +166,7 @@ TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_rea
     }
     return status;
 }
-/* Eliminates as trid_lane_interface_row, but in the right-hand side only. d points to the first of `rows` rows. If
+/* Eliminates as trid_lane_interface_row does, but in the right-hand side only. d points to the first of `rows` rows. If
    `all` is set, takes `burst` rows and ignores `rows`. */
 template <class tb_real, int burst, int all>
 TB_D void trid_p_batch_eliminate_some(int rows, const tb_real *kept, const tb_real *d, long long step, tb_real *top,

@@ -37,8 +37,8 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_rea
 }
 
 /* Solves interleaved systems of n <= k*parts rows; a cluster solves systems of up to k*parts rows for each of its
-   blocks. A pipelined block takes one tile after another. It requests rows `burst` at a time, once the same rows of the
-   tile before are in registers. */
+   blocks. A pipelined block takes one tile after another. It requests rows `burst` at a time, as soon as the same rows
+   of the tile before are in registers. */
 template <int pivoted, class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
@@ -296,8 +296,8 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
 }
 
 /* Returns whether these rows and d can be read in pieces of 16 bytes. All arrays must have the same layout, with
-   neighbouring systems as neighbours in memory. The elements that all systems of a group have in row j, of each
-   right-hand side, must begin on a multiple of 16 bytes and fill whole pieces. */
+   neighbouring systems as neighbours in memory. In each array, and for each right-hand side, the elements of row j of a
+   group's systems must begin on a multiple of 16 bytes and fill whole pieces. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {

@@ -294,7 +294,7 @@ struct trid_p_batch_reduced {
     tb_real a[k], c[k], d[k], lane[3], warp[3];
 };
 
-/* Reduces the rows of each thread to two, and those of a warp's threads to two, which go to `ends`.
+/* Reduces each thread's rows to two, then all rows of a warp to two, which go to `ends`.
    Returns  the first row of the block, counted from 1, that the thread knows to have failed, or 0 */
 template <int most, class tb_real, int k>
 TB_D int trid_p_batch_reduce_warp(int warps, trid_p_batch_equations<tb_real, k> *u, tb_real (*ends)[most],

@@ -97,7 +97,7 @@ struct trid_p_batch_pipeline {
     const tb_real *d;
     tb_real *stage;
     int first; /* the thread's first row */
-    int part;  /* the block's number in its cluster; in checked.h, which half of a thread's rows; only 0 has row 0 */
+    int part;  /* the block's number in its cluster; in checked.h, which half of a thread's rows; part 0 has row 0 */
     int corners = 0;
 };
 /* Scalar: where the next row of each array is. Vectorised: where the next row of each piece is. */
@@ -165,7 +165,7 @@ TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p
     return route;
 }
 
-/* Requests rows j .. j + burst-1 of the route as one burst: all copies that trid_copy_commit closes together. */
+/* Requests rows j .. j + burst-1 of the route as one burst. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real> *route)
 {

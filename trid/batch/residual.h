@@ -3,8 +3,8 @@
 
 /* Asynchronous copies load the four arrays of a warp, own_len elements each, into shared memory, so that no register
    holds what is on its way. In full tiles an array is stored in pieces of 16 bytes, with one piece of padding after
-   every eight, so that lanes read theirs without bank conflicts. In other tiles trid_p_batch_slot gives the place of
-   each element, and behind the array each lane has an element of its own (trid_p_batch_slots). */
+   every eight, so that lanes read their rows without bank conflicts. In other tiles trid_p_batch_slot gives the place
+   of each element, and behind the array each lane has an element of its own (trid_p_batch_slots). */
 template <class tb_real, int k, int layout>
 struct trid_p_batch_kept {
     enum { own_len = layout == trid_p_batch_how::full ? 36 * k : TRID_P_BATCH_LEN(tb_real, k) + 32 };
@@ -118,7 +118,8 @@ TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot 
 }
 
 /* *left receives x of the row before the thread's first, or 0 if there is none; *right receives x of the row after its
-   last. Beyond the system the caller sets *right to 0, since 0 times a NaN is NaN. border: two elements a warp. */
+   last. If that row is beyond the system, the caller sets *right to 0, since 0 times a NaN is NaN. border: two elements
+   a warp. */
 template <int scope, class tb_real>
 TB_D void trid_p_batch_around(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const tb_real *x,
                               tb_real *left, tb_real *right, tb_real *border)

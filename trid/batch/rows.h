@@ -279,6 +279,6 @@ TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *
 }
 
 /* Warps of a block that takes chunks (long.h, pivoted.h): few, because small blocks fill a multiprocessor better if
-   threads have many registers, and because what checked solves keep must fit in a block's default 48 KiB of shared
-   memory. */
+   threads have many registers, and because the rows that a checked solve keeps must fit in a block's default 48 KiB of
+   shared memory. */
 #define TRID_P_BATCH_WARPS(tb_real) (sizeof(tb_real) == 8 ? 2 : 4)

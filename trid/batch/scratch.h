@@ -66,8 +66,8 @@ TB_HOST trid_p_batch_level_layout trid_p_batch_level_layout_of(long long n, long
 /* How these systems are cut, and their scratch, as offsets in bytes: 16 bytes of the launch; for each partition `left`
    (4 bytes), `z` (a number) and `ends` (six numbers); for each system `worst`, two row numbers. If a system has more
    links than a warp can solve, `links` follow: a, b, c, d of systems of `count` rows, and then the scratch of these. A
-   block takes a partition. Blocks have fewer warps if systems, with their padding, then have less than 7/8 as many
-   rows. The first partition may begin up to a cache line (128 bytes) before its system. */
+   block takes a partition. Blocks have fewer warps if this reduces the rows of a system, padding included, to less than
+   7/8. The first partition may begin up to a cache line (128 bytes) before its system. */
 typedef struct {
     int warps, rows; /* of a partition */
     long long count, left, z, ends, worst, links, end;

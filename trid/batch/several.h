@@ -83,7 +83,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_work<tb_real> &work,
             matrix if all rows in the system's warp or tile are as dominant as trid_batch_pivoted asks. It does so for
             contiguous systems in full tiles (2^m rows, 16 to 512; f64: 8 to 512) and, unless they are transposed, for
             periodic ones: contiguous systems of 2 to 512 rows (f64, step not 1: 256), interleaved systems of 2 to
-            256. So neighbours may change x's last digits */
+            256. So x's last digits may depend on the other systems of the warp or tile */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,

@@ -43,8 +43,8 @@ TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_re
 }
 
 /* The memory in which threads exchange rows. The threads of a block use shared memory; worst holds the first bad row of
-   each system, or is null. The blocks of a cluster use two mailboxes alternately, with `words` numbers of each system
-   from each block. A mailbox is used again only when its last use is over. */
+   each system, or is null. The blocks of a cluster use two mailboxes alternately, each for 8 numbers (with pivoting 12)
+   of each system from each block. A mailbox is used again only when its last use is over. */
 template <class tb_real>
 struct trid_p_batch_post {
     tb_real *shared;

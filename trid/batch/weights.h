@@ -39,10 +39,10 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
     if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pitch, d, pitch, sum);
 }
 
-/* Stores in `ends` the right-hand sides of the two rows of an interface: products of the weights u with the first
-   `first` rows of d and of the weights v with the last `last` rows, or of both with all rows if these overlap. u and v
-   are passed as from.a and from.b. With one_matrix, a block keeps the weights of the one matrix and takes one tile
-   after another; otherwise it takes one tile. */
+/* Stores in `ends` the right-hand sides of the two rows of an interface. One is the sum of the first `first` rows of d
+   with the weights u, the other that of the last `last` rows with the weights v. If these rows overlap, both sums are
+   over all rows. u and v are passed as from.a and from.b. With one_matrix, a block keeps the weights of the one matrix
+   and takes one tile after another; otherwise it takes one tile. */
 template <class tb_real, int interleaved, int one_matrix>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, one_matrix ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 1)
 TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
@@ -127,11 +127,11 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
             all systems have one matrix, pass it as one system: trid_lines_contiguous(n, 1), share 1;
             trid_host_interface_factor can factor it on the host instead
    Leaves   two numbers in reach, which the launch sets to 0 first: how many rows matter from the top, and how many from
-            the bottom, each the largest of all systems. If both are below n on all ranks, no coupling between the ends
-            of a partition exceeds the unit roundoff. Let f be a partition's first unknown and z its last. A rank then
-            needs only two rows of others: that of z of the rank above, and that of f of the rank below. With its own
-            two it has four rows (z above, f, z, f below; three if a neighbour is missing). Their unknowns equal those
-            of the whole system to within about the unit roundoff times its largest unknown
+            the bottom, each the largest of all systems. Let f be a partition's first unknown and z its last. If both
+            numbers are below n on all ranks, no coupling between f and z of a partition exceeds the unit roundoff. A
+            rank then needs only two rows of others: that of z of the rank above, and that of f of the rank below. With
+            its own two it has four rows (z above, f, z, f below; three if a neighbour is missing). Their unknowns
+            equal those of the whole system to within about the unit roundoff times its largest unknown
    Returns  as trid_batch_interface_reduce
    Cost     two or three passes over five arrays, one system per thread; call it once
    Error    as trid_lane_interface_factor */
