@@ -63,8 +63,8 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
    Error    x as accurate as the condition of the matrix allows. The residual, which cpu_avx_thomas keeps within a few
             roundoffs unless it cuts systems, grows as dominance weakens: the largest |Ax - d|, divided by the largest
             |A||x| + |d|, is below 8 + 1 / (k^2.5 (dominance - 1)) roundoffs, where dominance is the least
-            |b| / (|a| + |c|) of the rows and a lane holds k of them. If k is 2048 or more, the residual may be larger
-            by 0.05 / sqrt(dominance - 1) roundoffs. (Both are measured, not proved: docs/cpu_avx.md.) The omitted steps
+            |b| / (|a| + |c|) of the rows. If k is 2048 or more, the residual may exceed this by
+            0.05 / sqrt(dominance - 1) roundoffs. (Both are measured, not proved: docs/cpu_avx.md.) The omitted steps
             add at most an eighth of a roundoff of the system's largest unknown, so unknowns that are far from it and
             much smaller may come out as 0 */
 CPU_AVX_API int cpu_avx_hybrid(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,

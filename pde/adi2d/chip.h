@@ -16,11 +16,11 @@ enum {
 /* A block's data about its problem, in shared memory. Arrays are offsets, as in fd_p_chip. */
 struct adi2d_p_chip : fd_p_chip {
     int width, parts, share; /* share: how many columns each block solves */
-    int z, g;                /* arrays of the block. z: differences, then a first stage's values; g: the part of
-                                a second stage's right-hand side that the first computes, then the second's
-                                differences. If steps have one stage, g is z; if they are products of factors,
+    int z, g;                /* arrays of the block. z: differences, then a first stage's values. g: first the part of
+                                a second stage's right-hand side that the first stage computes, later the second
+                                stage's differences. If steps have one stage, g is z; if they are products of factors,
                                 u, z and g are one array */
-    int cell[2];   /* cell i of an axis at [i + i / per_lane]; 0 beyond the last, which gives rows without couplings */
+    int cell[2];   /* cell i of an axis at [i + i / per_lane]; cells beyond the last are 0: rows without couplings */
     int number[2]; /* number q of x at [q * pitch + swizzle(i)], of y at [q * per_lane * parts + j] */
     int exchange;  /* scratch for solves along y */
     int factors;   /* of the matrix along y: each partition's, each reduced row's, and the number of PCR steps */
