@@ -55,9 +55,9 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
 }
 
 /* Solves a row or half a row with one warp, 8 points a lane, one plane behind bs3d_p_upward_stencil, and eliminates
-   forward in z. The warp of a half solves as if the other half were 0, and stores the unknown at the seam. One plane
-   later, when both are stored, the warp corrects its half: it subtracts g x', where x' is the other half's unknown at
-   the seam, and g couples the half's points to x'. bs3d_p_factor_seam says how x' follows from the stored ones. */
+   forward in z. The warp of a half solves as if the other half were 0, and stores its own unknown at the seam. One
+   plane later, when both are stored, the warp corrects its half: it subtracts g x', where x' is the other half's
+   unknown at the seam, and g couples the half's points to x'. bs3d_p_factor_seam shows how to obtain x'. */
 template <int halves>
 TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
                               bs3d_p_ring<bs3d_p_up<halves>> *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
