@@ -9,7 +9,7 @@ TB_HD constexpr int bs3d_p_stencil_warps(int halves)
     return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
 }
 
-/* The ring and the threads of the upward sweep. A row of up to 256 points counts as one half, a longer one has two. */
+/* The ring and the threads of the upward sweep: halves is 1 for rows of up to 256 points, 2 for longer ones. */
 template <int halves>
 struct bs3d_p_up : bs3d_p_ring_shape<bs3d_p_shape::up_rows + 2, 8 * halves,
                                      32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows)> {
@@ -55,10 +55,9 @@ TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan
 }
 
 /* Solves a row or half a row with one warp, 8 points a lane, one plane behind bs3d_p_upward_stencil, and eliminates
-   forward in z. The warp of a half solves as if the other half were 0, and stores its result at the seam. One plane
-   later, when both halves have stored theirs, the warp corrects its half: it subtracts g x', where x' is the other
-   half's unknown at the seam, and g couples the half's points to x'. Two equations give both unknowns at the seam
-   (bs3d_p_factor_seam). */
+   forward in z. The warp of a half solves as if the other half were 0, and stores its own unknown at the seam. One
+   plane later, when both are stored, the warp corrects its half: it subtracts g x', where x' is the other half's
+   unknown at the seam, and g couples the half's points to x'. bs3d_p_factor_seam shows how to obtain x'. */
 template <int halves>
 TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
                               bs3d_p_ring<bs3d_p_up<halves>> *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
@@ -127,8 +126,8 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
                                     v, interfaces);
 }
 
-/* Solves the x systems if the upward sweep does not: those in v, and those in the interfaces that forward elimination
-   in z left. Each warp solves one system after another. */
+/* Solves the x systems if the upward sweep does not: those in v, and those in `interfaces`, which forward elimination
+   in z wrote. Each warp solves one system after another. */
 template <int per_lane>
 __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
 TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
