@@ -231,8 +231,7 @@
 #define CPU_AVX_OWN(stem) CPU_AVX_P_NAME(stem, CPU_AVX_SET, CPU_AVX_PRECISION)
 #define CPU_AVX_HERE CPU_AVX_P_JOIN(CPU_AVX_TARGET, _, CPU_AVX_SET)
 
-/* The statuses of array functions. A positive status is 1 + the index of the first system or option with a bad pivot
-   (in cpu_avx_factor, the first row). */
+/* The statuses of array functions that are not positive ("Status" above). */
 enum {
     CPU_AVX_OK = 0,
     CPU_AVX_BAD_ARGUMENT = -1, /* a null pointer, a negative count, threads < 1, or a size that the function's comment

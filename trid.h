@@ -1188,9 +1188,8 @@ TB_D void trid_warp_residual(int k, int lanes, int n, const tb_real *a, const tb
    Cost     two of trid_warp_solve, one of trid_warp_residual and k additions
    Error    the residual is a few unit roundoffs, like that of the Thomas algorithm, if k^2.5 (dominance - 1) exceeds
             the square root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision (just above this limit,
-            17 unit roundoffs have occurred in single precision). Refinement does not repair the error of x. Before and
-            after it, that error is of the order of the condition times the unit roundoff; refinement can increase it
-            (docs/hybrid.md). */
+            17 unit roundoffs have occurred in single precision). The error of x is of the order of the condition times
+            the unit roundoff, with refinement and without; refinement can increase it (docs/hybrid.md). */
 TB_D void trid_warp_solve_refined(int k, int lanes, int n, int steps, const tb_real *a, const tb_real *b,
                                   const tb_real *c, const tb_real *f, tb_real *d)
 {

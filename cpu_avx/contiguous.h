@@ -303,10 +303,10 @@ CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i
 }
 
 /* Eliminates a block and loads the next one. Alternates between loading one of the next block's 8 squares and
-   eliminating some columns, so that shuffles fill the time in which the elimination waits for its reciprocals. Takes a
-   loop that is not unrolled if either block lies at an edge. Each column continues the recurrence of its system, one of
-   `systems`. The recurrence of a single system is copied to registers, because the compiler must assume that
-   stores change *now. fill is null unless a reduced system joins the lanes' partitions. */
+   eliminating some columns, so that shuffles fill the time in which the elimination waits for its reciprocals. If
+   either block lies at an edge, takes a loop that is not unrolled. Each column continues the recurrence of its
+   system, one of `systems`. The recurrence of a single system is copied to registers, because the compiler must assume
+   that stores change *now. fill is null unless a reduced system joins the lanes' partitions. */
 CPU_AVX_INLINE void cpu_avx_p_block_forward(int systems, const cpu_avx_p_block *block, cpu_avx_p_block *next,
                                             const cpu_avx_p_batch *batch, cpu_avx_real *slot, cpu_avx_p_chain *now,
                                             cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
@@ -423,11 +423,11 @@ CPU_AVX_INLINE long long cpu_avx_p_first_bad(int systems, int kind, const cpu_av
 
 /* Solves tiles `from` .. `to` - 1. Eliminates each tile while it substitutes the previous one back. Strip i of a tile
    is cache line i of each row, and has one or more blocks of columns. `partitions`, a literal, says whether a reduced
-   system joins the partitions of a tile; it is 0 for partitions of cut systems, whose neighbours are known. The fill of
-   joined partitions starts with a row before a partition's first one, x[-1] - X = 0 (cpu_avx_p_fill). Tiles of
-   joined partitions are small, so the tile after the next is prefetched, not the next. `systems` is the number of
-   interleaved systems in each partition; where a partition holds one system, it is a literal 1. Returns the least
-   of the numbers that cpu_avx_p_first_bad returns for the tiles. */
+   system joins the partitions of a tile; it is 0 for partitions of cut systems, whose neighbours are known. In
+   joined partitions cpu_avx_p_fill starts from the row x[-1] = X before the first, where X is the unknown before the
+   partition. Tiles of joined partitions are small, so the tile after the next is prefetched, not the next. `systems` is
+   the number of interleaved systems in each partition; where a partition holds one system, it is a literal 1. Returns
+   the least of the numbers that cpu_avx_p_first_bad returns for the tiles. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions,
                                                     int systems)

@@ -19,7 +19,7 @@ typedef struct {
 enum {
     CPU_AVX_P_CUT_LEAST = 64,  /* the least rows of a partition */
     CPU_AVX_P_CUT_MANY = 256,  /* the least if the systems fill a tile, or if each system's partitions fill several */
-    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; twice as many in all if several systems share a lane */
+    CPU_AVX_P_CUT_MOST = 2048, /* the most rows of a partition; twice this for all systems of a lane together */
     CPU_AVX_P_CUT_LONG = 8192, /* interleaved systems are cut only if they have more rows */
     CPU_AVX_P_CUT_BYTES = 512, /* interleaved systems are cut only if row j of them all has at most this many bytes */
     CPU_AVX_P_NEAR_ROWS = 64,  /* the rows on each side of a separator in the first attempt, if no trial precedes it */
@@ -135,8 +135,8 @@ CPU_AVX_INLINE void cpu_avx_p_near_rows(const cpu_avx_real *p, const cpu_avx_lin
         for (int k = 0; k < columns; k++) row[k] = cpu_avx_p_gather(p + k * (ptrdiff_t)lines->step, 1, valid);
 }
 
-/* The recurrences towards both ends of a partition: c and d of the row eliminated last; f, the factor with which the
-   rows beyond arrive at the end; noise, the sum of the factors with which the eliminated rows arrive. */
+/* The recurrences towards both ends of a partition: c and d of the row eliminated last; f, the factor by which
+   elimination multiplies a number from the rows beyond; noise, the sum of such factors of the eliminated rows. */
 typedef struct {
     cpu_avx_vec c[2], d[2], f[2], noise[2];
 } cpu_avx_p_ends;
@@ -206,8 +206,8 @@ CPU_AVX_CALL int cpu_avx_p_towards_ends(const cpu_avx_lines *lines, const cpu_av
     return coupled;
 }
 
-/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends, up to the first for which that returns
-   1. Returns whether there was one. A vector holds neighbouring partitions or, if cut.per_lane is 0, the same partition
+/* Reduces vectors `from` .. `to` - 1 of partitions with cpu_avx_p_towards_ends, until that returns 1 for a vector.
+   Returns whether it did. A vector holds neighbouring partitions or, if cut.per_lane is 0, the same partition
    of several systems. */
 CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut, const cpu_avx_p_batch *batch,
                                   long long rows, const cpu_avx_p_separators *all, long long from, long long to)
@@ -227,8 +227,8 @@ CPU_AVX_CALL int cpu_avx_p_reduce(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
     return coupled;
 }
 
-/* Finds the unknowns of system s at its separators and in its tail. The tail is eliminated upwards first,
-   x[i] + c x[i - 1] = d, with c in of.tail, and substituted last. Returns whether a pivot was bad. */
+/* Finds the unknowns of system s at its separators and in its tail. First it eliminates the tail upwards,
+   x[i] + c x[i - 1] = d, with c in of.tail; last it substitutes the tail. Returns whether a pivot was bad. */
 CPU_AVX_INLINE int cpu_avx_p_solve_separators(const cpu_avx_lines *lines, cpu_avx_p_cut cut,
                                               const cpu_avx_p_batch *batch, cpu_avx_real *work, long long s)
 {

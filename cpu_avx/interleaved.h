@@ -41,8 +41,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_gather(const cpu_avx_real *p, ptrdiff_t str
     return v;
 }
 
-/* Stores `valid` lanes from p on, stride elements apart; past the caches if `stream` is set, the stride is 1 and the
-   vector is whole. */
+/* Stores `valid` lanes from p on, stride elements apart. With `stream`, whole vectors of stride 1 are stored past the
+   caches. */
 CPU_AVX_INLINE void cpu_avx_p_scatter(cpu_avx_real *p, ptrdiff_t stride, int valid, int stream, cpu_avx_vec v)
 {
     if (stride != 1) {
@@ -66,8 +66,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_beyond(int n)
     return cpu_avx_load(step + 16 - n);
 }
 
-/* Eliminates a row: turns *c and *d of the row before into those of this row, x[j] + c x[j+1] = d. Returns the pivot's
-   reciprocal. */
+/* Eliminates a row: turns *c and *d of the previous row into those of this row, x[j] + c x[j+1] = d. Returns the
+   pivot's reciprocal. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_eliminate(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_vec cj, cpu_avx_vec dj,
                                                cpu_avx_vec *c, cpu_avx_vec *d, cpu_avx_vec *sound)
 {
@@ -95,9 +95,9 @@ CPU_AVX_INLINE void cpu_avx_p_prefetch(const cpu_avx_p_batch *batch, ptrdiff_t a
 /* The rows of a tile. c of each row is kept in the store (with one matrix it is not kept), and d in x. If x must not be
    written twice, d is kept in the store as well. Row j takes slot j of the store or, in every other tile that
    cpu_avx_p_pass solves, slot n-1-j. Behind the slots come zeros, which stand for the row before the first and the row
-   after the last. x of the row that was substituted back last comes after them. If the zeros came first, the kept rows
-   would lie at multiples of 4 KB from rows of the arrays, and loads of the arrays would wait for stores to the kept
-   rows. */
+   after the last. After the zeros comes x of the row that was just substituted back. If the zeros came first, the kept
+   rows would lie at multiples of 4 KB from rows of the arrays, and loads of the arrays would wait for stores to the
+   kept rows. */
 typedef struct {
     cpu_avx_p_batch arrays; /* copies, which the compiler may keep in registers */
     cpu_avx_p_plan plan;
@@ -160,7 +160,7 @@ CPU_AVX_INLINE cpu_avx_p_row cpu_avx_p_row_at(int one, const cpu_avx_p_rows *row
     return row;
 }
 
-/* Eliminates `valid` lanes from system v on: turns *c and *d of the row before into those of this row. */
+/* Eliminates `valid` lanes from system v on: turns *c and *d of the previous row into those of this row. */
 CPU_AVX_INLINE void cpu_avx_p_row_lanes(int one, const cpu_avx_p_row *row, ptrdiff_t v, ptrdiff_t stride, int valid,
                                         cpu_avx_vec *c, cpu_avx_vec *d, cpu_avx_vec *sound)
 {
@@ -185,7 +185,7 @@ CPU_AVX_INLINE void cpu_avx_p_row_forward(int one, const cpu_avx_p_row *row, ptr
     cpu_avx_p_scatter(row->kept_d + v, 1, valid, 0, *d);
 }
 
-/* Substitutes `valid` lanes back: turns *x of the row after into x of this row, and stores it. */
+/* Substitutes `valid` lanes back: turns *x of the next row into x of this row, and stores it. */
 CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_row *row, ptrdiff_t v,
                                        int valid, cpu_avx_vec *x)
 {

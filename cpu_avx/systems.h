@@ -83,8 +83,8 @@ enum {
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile that holds d as well, to fit the second-level cache;
                                         with rows of 128 bytes it may be larger */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x, with the same exception */
-    CPU_AVX_P_APART_BYTES = 1 << 24, /* a store that holds d and is larger would come from memory, so d lies in x and is
-                                        read again */
+    CPU_AVX_P_APART_BYTES = 1 << 24, /* if a store with d were larger, it would come from memory; then d lies in x and
+                                        is read again */
     CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices, in cache: a tile of whole rows is divided
                                         only if it has at most this many bytes of each array */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size or more counts as one in memory, not in cache. The size is
@@ -279,9 +279,9 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     if (threads > 1) /* tiles become narrower, down to `least`, until there are four for each thread */
         while (plan.width > least && ((lines->systems - 1) / plan.width + 1) * lines->groups < 4LL * threads)
             plan.width /= 2;
-    /* In cache, systems with one matrix, parts of rows, and small tiles of short rows are solved in registers, in tiles
-       of up to four vectors. With distinct matrices these tiles are about equally wide. With one matrix it is faster if
-       as many as possible have four vectors. */
+    /* Systems in cache are solved in registers, in tiles of up to four vectors, if they share one matrix, if tiles are
+       parts of rows, or if tiles are small and rows short. With distinct matrices these tiles are about equally
+       wide. With one matrix it is faster if as many as possible have four vectors. */
     const long long row = lines->systems < plan.width ? lines->systems : plan.width, vectors = (row - 1) / lanes + 1;
     const int is_small = vectors <= 8 && lines->n * row * size <= CPU_AVX_P_SMALL_TILE;
     const int parts = lines->stride == 1 && row < lines->systems;

@@ -65,8 +65,8 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
 }
 
 /* Returns whether cpu_avx_thomas solves a batch group by group, and sets *one to the lines of a group. It does if a
-   group can be cut and occupies all threads. Interleaved systems must also be so few that a row takes at most 16 bytes,
-   or so long that a tile's store would otherwise come from memory; then a row of up to six systems takes at most 24. */
+   group can be cut and occupies all threads. A row of up to six interleaved systems must also take at most 16 bytes, or
+   24 if the systems are so long that a tile's store would otherwise come from memory. Seven or more must be so long. */
 CPU_AVX_API int cpu_avx_p_group_by_group(const cpu_avx_lines *all, int threads, cpu_avx_lines *one)
 {
     *one = *all;
@@ -78,8 +78,8 @@ CPU_AVX_API int cpu_avx_p_group_by_group(const cpu_avx_lines *all, int threads, 
     return all->groups > 1 && cut.count && pays && cpu_avx_p_worth(one, threads) == threads;
 }
 
-/* Returns how many bytes of work cpu_avx_thomas needs, 0 in the same cases, with the same promise for interleaved
-   systems. */
+/* Returns how many bytes of work cpu_avx_thomas needs. All else is as in cpu_avx_solve_bytes, the promise for
+   interleaved systems included. */
 CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
 {
     const size_t whole = cpu_avx_solve_bytes(lines, threads);
@@ -166,18 +166,20 @@ CPU_AVX_API int cpu_avx_p_thomas_batch(int isa, const cpu_avx_lines *lines, cons
             interleaved x that is not stored past the caches, x also holds d between elimination and substitution, so it
             is written twice, and a very long tile's x is read from memory again; rows shorter than their vectors are an
             exception. Fast if stride or step is 1, fastest if all rows of x begin on cache lines; other layouts are
-            gathered. Long contiguous systems of one group are cut into partitions, which threads share (rows near a
-            separator are read more than once): from 2048 rows on (1024 in double precision) if there are fewer than 32
-            systems (16), from 8192 rows on (4096) if there are at most 32 (16) for every two threads, and, whatever
-            their number, from 128 KB per array and system on. Interleaved systems of one group and of more than 8192
-            rows are cut as well: two to six if there are no gaps between rows (but not four on one thread), and seven
-            or more if a row takes at most 512 bytes and there are several threads or 1 MB per array. Several groups are
-            solved one after another if one alone would be cut and has at least 1024 rows for each thread but one
-            (CPU_AVX_THREAD_ROWS). If they are interleaved, a row of at most six systems must also take at most 16
-            bytes, or 24 if they have more than 65,536 rows; seven or more must have more than 65,536 rows. A batch that
-            is not cut is solved from both ends if it has at most six systems per thread (six in all, if they share
-            cache lines), or if its systems are contiguous and each takes 128 KB or more per array. One or two systems
-            are then solved at a time (or a vector of up to four if they share cache lines), with a division instead of
+            gathered. Long systems are cut into partitions, which threads share (rows near a separator are read more
+            than once). In one group these are cut (figures for double precision in parentheses):
+              contiguous, at least 2048 (1024) rows        fewer than 32 (16) systems
+              contiguous, at least 8192 (4096) rows        at most 32 (16) systems for every two threads
+              contiguous, at least 32,768 (16,384) rows    any number of systems (128 KB per array and system)
+              interleaved, more than 8192 rows             2 to 6 systems, no gaps between rows; not 4 on one thread
+              interleaved, more than 8192 rows             7 or more systems, rows of at most 512 bytes, and either
+                                                           several threads or at least 1 MB per array
+            Several groups are solved one after another if one alone would be cut and has at least 1024 rows for each
+            thread but one (CPU_AVX_THREAD_ROWS). Up to six interleaved systems must also take at most 16 bytes a row,
+            or 24 if they have more than 65,536 rows. Seven or more must have more than 65,536 rows. A batch that is not
+            cut is solved from both ends if it has at most six systems per thread (six in all, if they share cache
+            lines), or if its systems are contiguous and each takes 128 KB or more per array. One or two systems are
+            then solved at a time (or a vector of up to four if they share cache lines), with a division instead of
             cpu_avx_rcp
    Error    a few roundoffs in the residual; a dozen or so if barely dominant systems are cut. A system is cut only if
             the couplings between its separators are lost in rounding; unknowns that are much smaller than others far
@@ -193,7 +195,7 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d, but must not overlap another array
             (if the pointer x equals f, the call is refused)
    Returns  0 or an error
-   Cost     reads d and writes x once (x as often as cpu_avx_thomas does, if it does not cut the batch); 2 FMA and 1 mul
+   Cost     reads d and writes x once (x as often as cpu_avx_thomas does in a batch that is not cut); 2 FMA and 1 mul
             per element. Systems are not cut. Those that cpu_avx_thomas would solve from both ends, if it did not cut
             them, are solved without vectors, one or two at a time */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,

@@ -30,8 +30,8 @@
        trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT
 
    Common contract:
-     Launches   Called on the host, in C++17. Those that launch a kernel do not wait for it, and return the error of the
-                CUDA runtime.
+     Launches   Called on the host, in C++17. Functions that launch a kernel do not wait for it, and return the error
+                of the CUDA runtime.
      Device     Device functions compile for every device. On a device without clusters a cluster is one block; without
                 asynchronous copies a copy is complete when the call returns. */
 

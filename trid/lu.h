@@ -26,7 +26,7 @@
        trid_warp_recurrence_open, trid_warp_recurrence
                              its halves: the matrix's part, once, then for each d
        trid_warp_recurrence_first, trid_warp_recurrence_turns
-                             `first` of trid_warp_recurrence_open, `turns` of trid_warp_recurrence
+                             the arguments `first` of trid_warp_recurrence_open and `turns` of trid_warp_recurrence
        trid_warp_recurrence_precomputed
                              a linear recurrence, from the results of trid_warp_lu_precompute
      block
@@ -179,8 +179,8 @@ TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b,
 }
 
 /* Factors k dominant rows from w = 1 - |u| of the row above them. No sum cancels except the excess, which is exactly
-   that of trid_p_lu_reduce without its scale. So these pivots differ from those that the maps imply by a few roundoffs
-   of their own size, not of b's. Leaves and returns what trid_lane_lu does. */
+   that of trid_p_lu_reduce without its scale. So the difference between these pivots and those that the maps imply is a
+   few roundoffs of the pivots, not of b. Leaves and returns what trid_lane_lu does. */
 TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;

@@ -166,7 +166,7 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
         second_j = f * high_next + g * b[j + 1];
         second_next = g * c[j + 1];
         second_d = f * high_d + g * d[j + 1];
-        /* The kept row couples to l and x[0] if it moved down, to x[j+2] if it is row j+1: a[j] serves l or x[j+2]. */
+        /* If the kept row is row j+1, it couples to x[j+2]; otherwise to l and x[0]. So a[j] serves x[j+2] or l. */
         a[j] = rf * high_l + rg * c[j + 1];
         b[j] = rf * high_0;
         c[j] = rf * high_next + rg * b[j + 1];

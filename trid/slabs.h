@@ -157,10 +157,10 @@ TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, co
    the last row of the inverse of the matrix of rows 1 .. n-1.
    Needs    n >= 2; element j of each array at [j * stride]; u and v overlap no other array. flags: with
             TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1] likewise
-   Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. f depends on reach[0] rows from the top: if that
-            many rows or more are solved for f, its coupling to the next row below is at most the unit roundoff.
-            Likewise z depends on reach[1] rows from the bottom. With a reach of n, f and z depend on each other. A
-            coupling that is NaN counts as large.
+   Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. The first unknown, f, depends on reach[0] rows
+            from the top: if that many rows or more are solved for f, its coupling to the next row below is at most the
+            unit roundoff. Likewise the last unknown, z, depends on reach[1] rows from the bottom. With a reach of n, f
+            and z depend on each other. A coupling that is NaN counts as large.
    Returns  0; -1 for n < 2; 1 + the first row found with a bad pivot; or n for a coupling that is not finite
    Cost     2n FMA + 6n mul + 2n rcp
    Error    if the matrix is an M-matrix, the relative error of a weight is a few roundoffs for each row up to its own.
