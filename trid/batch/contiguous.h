@@ -384,8 +384,7 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
                                                           rows);
 }
 
-/* Launches the kernel for systems that need no scratch, interleaved or contiguous. The latter take the shapes of method
-   `in_rows`. */
+/* Launches the kernel for systems that need no scratch; contiguous ones take the shapes of method `in_rows`. */
 template <int method, class bounds, int in_rows = method, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {

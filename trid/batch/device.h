@@ -1,12 +1,10 @@
 /* device.h - a room of trid/batch.h: properties of the device; copies into shared memory; launches of tiles.
    MIT licence, see LICENSE. */
 
-/* Launch bounds, written before a kernel's qualifiers: the threads of a block, and the least number of blocks per
-   multiprocessor. */
+/* Launch bounds, before a kernel's qualifiers: the threads of a block, and the least blocks per multiprocessor. */
 #define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 
-/* Elements that shared memory serves at a time; the length that a warp's 32 k rows take there, padded as in
-   transpose.h. */
+/* Elements that shared memory serves at a time; the length of a warp's 32 k rows there, padded as in transpose.h. */
 #define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
 #define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
 /* An array in shared memory with an element for each partition of a tile: thread t's slot; the array's length. */

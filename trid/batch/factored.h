@@ -222,8 +222,7 @@ struct trid_p_batch_recurrences {
     int turns[2];
 };
 
-/* Opens both recurrences. If *met is 0 and a ring's last unknown has a bad pivot, the thread with row 0 sets *met to
-   n. */
+/* Opens both recurrences. If *met is 0 and a ring's last unknown has a bad pivot, row 0's thread sets *met to n. */
 template <class scope_type, class tb_real, int k>
 TB_D void trid_p_batch_open(const scope_type &scope, int n, int flags, int periodic,
                             const trid_p_batch_equations<tb_real, k> &own, trid_p_batch_recurrences<tb_real> *both,

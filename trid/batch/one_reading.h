@@ -22,8 +22,7 @@
    time, is left over. The last launch, of the same kernel, finds everything published and computes what the first one
    would have computed, so x is the same.
 
-   The value of a number shows whether it has come: until then all its bits are set, and no published number has all
-   bits set. */
+   The value of a number shows whether it has come: until then all its bits are set, as in no published number. */
 template <class tb_real>
 struct trid_p_batch_partitions {
     enum {
@@ -595,8 +594,7 @@ static int trid_p_batch_launch_one_reading(const trid_p_batch_work<tb_real> &wor
     return status ? status : trid_p_batch_launch_told<0>(levels, 1, 0, work.stream);
 }
 
-/* Launches the kernels for long systems of any layout. `bounds` says what is compiled; `corners` are those of periodic
-   systems. */
+/* Launches the kernels for long systems of any layout. `bounds` says what is compiled; `corners`: periodic systems. */
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})

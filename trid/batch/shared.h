@@ -9,8 +9,7 @@ template <class tb_real, class shape>
 static constexpr bool trid_p_batch_in_registers =
     shape::k == 16 && shape::parts > 1 && shape::threads <= trid_p_batch_threads_for<tb_real, shape::k>;
 
-/* Solves interleaved systems with one matrix. Each block factors the matrix once, since a thread has the same rows of
-   it in every tile. */
+/* Solves interleaved systems with one matrix. Each block factors it once: a thread has the same rows in every tile. */
 template <class tb_real, class shape, class rows_type>
 TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
