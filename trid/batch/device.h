@@ -1,7 +1,7 @@
 /* device.h - a room of trid/batch.h: properties of the device; copies into shared memory; launches of tiles.
    MIT licence, see LICENSE. */
 
-/* Launch bounds, before a kernel's qualifiers: the threads of a block, and the least blocks per multiprocessor. */
+/* Launch bounds, before a kernel's qualifiers: threads of a block, least number of blocks per multiprocessor. */
 #define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 
 /* Elements that shared memory serves at a time; the length of a warp's 32 k rows there, padded as in transpose.h. */
