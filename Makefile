@@ -123,6 +123,7 @@ else
 endif
 
 copy:
+	@test -n '$(TO)' || { echo 'make copy: name a folder, TO=FOLDER' >&2; exit 2; }
 	@sh get.sh copy '$(TO)' $(HEADERS)
 
 single:

@@ -243,14 +243,14 @@ enum {
 /* Returns the text of a status. */
 CPU_AVX_API const char *cpu_avx_status_string(int status)
 {
-    return status == CPU_AVX_OK             ? "done"
-           : status > 0                     ? "system or option with index status - 1 met a pivot that is zero, not "
-                                              "finite, or without a normal reciprocal"
+    return status == CPU_AVX_OK ? "done"
+           : status > 0         ? "system or option with index status - 1 met a pivot that is zero, not "
+                                  "finite, or without a normal reciprocal"
            : status == CPU_AVX_BAD_ARGUMENT
-               ? "bad argument: a null pointer, a negative count, a bad size or step, elements that coincide, x that "
-                 "is the matrix, or threads < 1"
-           : status == CPU_AVX_BAD_ISA      ? "instruction set unknown, not compiled in, or not on this processor"
-                                            : "unknown status";
+               ? "bad argument: a null pointer, a negative count, a bad size, step, stride or jump, elements that "
+                 "coincide, x that is the matrix, or threads < 1"
+           : status == CPU_AVX_BAD_ISA ? "instruction set unknown, not compiled in, or not on this processor"
+                                       : "unknown status";
 }
 
 /* Returns the first address from p on at which a cache line begins. Vectors of AVX-512 from there on are whole cache

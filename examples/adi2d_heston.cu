@@ -126,6 +126,7 @@ int main(int argc, char **argv)
     const double error = fabs(first.value / exact - 1);
     printf("price %.6f (exact %.6f, off by %.1e), delta %.4f, gamma %.5f, vega %.4f\n", first.value, exact, error,
            first.first[0], first.second[0], first.first[1]);
-    printf("%d parameter sets in %.3f ms: %.0f problems a second\n", sets, (double)ms, 1e3 * sets / (double)ms);
+    printf("%d parameter %s in %.3f ms: %.0f problems a second\n", sets, sets == 1 ? "set" : "sets", (double)ms,
+           1e3 * sets / (double)ms);
     return !(error < 1e-4);
 }

@@ -422,7 +422,7 @@ all_together() {
 # in_two_files: two objects with the same headers and models must link to a program, and models must cost nothing
 in_two_files() {
     { cat models.h && echo 'int main(void) { return 0; }'; } >models.$suffix
-    check "$language: models" compile models.$suffix $compiler $flags -O2 -I"$top"
+    check "$language: models" compile models.$suffix $compiler $flags -Wconversion -O2 -I"$top"
     check "$language: the empty program, optimised" compile empty.$suffix $compiler $flags -O2
     check "$language: a program that uses nothing of its models is the empty one" \
             diff empty.$suffix.has models.$suffix.has

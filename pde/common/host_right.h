@@ -165,7 +165,8 @@ FD_P_INLINE fd_terms fd_p_host_terms(fd_p_host_model *model, int vary, int b)
 /* Returns the cell of point i along x. */
 FD_P_INLINE fd_cell fd_p_host_cell(const tb_real *spread, size_t pitch, int i)
 {
-    const fd_cell cell = {spread[i], spread[pitch + i], spread[2 * pitch + i], spread[3 * pitch + i]};
+    const size_t at = (size_t)i;
+    const fd_cell cell = {spread[at], spread[pitch + at], spread[2 * pitch + at], spread[3 * pitch + at]};
     return cell;
 }
 
