@@ -109,8 +109,8 @@ typedef struct {
     long long from, to;                 /* the first row with an a; the last with a c */
 } cpu_avx_p_rows;
 
-/* A row. A system's first row has no a and its last no c: b stands for them, and is multiplied by zeros. If all systems
-   share one matrix, l, r and q are its factors. */
+/* A row. A system's first row has no a and its last no c: b stands in for them, and is multiplied by zeros. If all
+   systems share one matrix, l, r and q are its factors. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d;
     cpu_avx_vec l, r, q;
@@ -194,7 +194,7 @@ CPU_AVX_INLINE void cpu_avx_p_row_back(int one, const cpu_avx_p_rows *rows, cons
     cpu_avx_p_scatter(row->x + v * rows->stride, rows->stride, valid, rows->plan.stream, *x);
 }
 
-/* Substitutes `count` systems of a row back, at most a cache line of them, from system v on. */
+/* Substitutes back `count` systems of a row, at most a cache line of them, from system v on. */
 CPU_AVX_INLINE void cpu_avx_p_line_back(int one, const cpu_avx_p_rows *rows, const cpu_avx_p_row *row, ptrdiff_t v,
                                         int count)
 {
@@ -221,7 +221,7 @@ CPU_AVX_INLINE void cpu_avx_p_line_forward(int one, const cpu_avx_p_row *row, pt
     }
 }
 
-/* Substitutes row n-1-j of the tile `from` back, and eliminates row j of the tile `to`; either may be null, in which
+/* Substitutes back row n-1-j of the tile `from`, and eliminates row j of the tile `to`; either may be null, in which
    case it must be a literal null. With to->plan.fetched it prefetches the row at `soon`, a later row of `to` or a row
    of the tile after it, a cache line at a time: requests for a whole row at once would fill the processor's queue, and
    arithmetic would wait. */

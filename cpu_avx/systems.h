@@ -79,12 +79,12 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 
 enum {
     CPU_AVX_P_ROW_BYTES = 4096,      /* the largest row of a tile; half of it if the store holds d. Rows are long, as
-                                        each may lie on another page */
+                                        each may lie on a page of its own */
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile that holds d as well, to fit the second-level cache;
                                         with rows of 128 bytes it may be larger */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x, with the same exception */
-    CPU_AVX_P_APART_BYTES = 1 << 24, /* if a store with d were larger, it would come from memory; then d lies in x and
-                                        is read again */
+    CPU_AVX_P_APART_BYTES = 1 << 24, /* interleaved: the largest store with d. A larger one would come from memory, so d
+                                        lies in x instead and is read again */
     CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices, in cache: a tile of whole rows is divided
                                         only if it has at most this many bytes of each array */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size or more counts as one in memory, not in cache. The size is
@@ -289,8 +289,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     plan.fetched = cpu_avx_p_array_bytes(lines) >= (double)far_bytes;
     if (lines->stride == 1 && !plan.fetched && (batch->f || parts || is_small))
         plan.width = (batch->f ? 4 : (vectors - 1) / ((vectors - 1) / 4 + 1) + 1) * lanes;
-    /* If the last vector of a row extends into the next row, d is kept in the store, too: in x, a masked load of d
-       would wait for the masked store of the next row's x. */
+    /* If the last vector of a row extends into the next row, d is kept in the store, too. If it lay in x, a masked
+       load of d would wait for the masked store of the next row's x. */
     const long long padded = vectors * lanes, step = lines->step < 0 ? -lines->step : lines->step;
     const int reaches = row == lines->systems && padded > step && vectors <= (plan.fetched ? 2 : 4) &&
                         kept * padded <= CPU_AVX_P_APART_BYTES;
@@ -325,7 +325,8 @@ CPU_AVX_API cpu_avx_real *cpu_avx_p_share(void *work, size_t len, int i)
     return (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(cpu_avx_real) + 64));
 }
 
-/* Returns the number of bytes of work if each thread has len elements. No more threads than systems take part. */
+/* Returns the number of bytes of work if each thread has len elements. At most as many threads take part as there are
+   systems. */
 CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, int threads)
 {
     const long long systems = lines->systems * lines->groups;

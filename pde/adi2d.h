@@ -49,7 +49,7 @@
        adi2d_status_string      returns the text of a status
 
    The cost of a step on chip depends on batch.kind. With ADI2D_PRODUCTS a step is two solves, one along each axis; it
-   forms differences only where it cannot begin with the result of the previous step. A problem has one array in shared
+   forms differences only if it cannot begin with the result of the previous step. A problem has one array in shared
    memory. With ADI2D_ONE_STAGE (Douglas' scheme) each step also forms differences at all points, and a problem has two
    arrays. With ADI2D_TWO_STAGES a problem has three arrays, and a step of two stages does all this twice.
 
@@ -88,11 +88,12 @@ enum {
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2 and without a Rannacher start (times.halves is 0); no mixed
                          term, no source, no exercise between dates; FD_LINEAR at all faces; the same coefficients
                          throughout a step (FD_MIDDLE, FD_NEW_END, or no numbers of t); all rows diagonally dominant.
-                         Each point is checked for a source in three time steps (common/problem.h), and for
-                         dominance with the coefficients of the first and of the last step: with the step's own length,
-                         and with that of the march's longest step. If the model has numbers of t, each step is also
-                         checked for both at five points. A row without dominance that these checks miss is solved as it
-                         is; a source that they miss makes the values wrong */
+                         Each point is checked for a source in three time steps (common/problem.h). Its rows are
+                         checked for dominance with the coefficients of the first step and with those of the last: each
+                         time with the step's own length and, if a step in between is longer than both, also with the
+                         length of the longest. If the model has numbers of t, each step is also checked for a source
+                         and for dominance at five points. A row without dominance that these checks miss is solved as
+                         it is; a source that they miss makes the values wrong */
 };
 
 /* Statuses of a problem in addition to those of fd_status; ADI2D_BAD_KIND is a batch's. */

@@ -107,7 +107,7 @@ TB_HD fd1d_row fd1d_p_row_of(int inside, fd_cell cell, fd_terms terms)
     return row;
 }
 
-/* Returns the row of a point at a time. */
+/* Returns the row of point i at the given time. */
 TB_HD fd1d_row fd1d_p_row_at(const fd_p_tables *t, int points, int i, const tb_real *time)
 {
     const int last = i < points ? i : points - 1;

@@ -8,14 +8,14 @@
      open(), recurrence()        do a recurrence of a solve with factors, downward or, if `up` is set, upward. open()
                                  does what depends only on the matrix, recurrence() the rest, for one right-hand side
      open_ring(), solve_ring()   the same for both recurrences of a periodic system
-     turns()                     whether partitions take turns in a recurrence of a periodic system. The argument is
-                                 what open_ring() left at keep (downward) or at keep + up_at (upward). If up_at is 0,
-                                 open() is called in place of turns(), before each recurrence
+     turns()                     whether partitions take turns in a recurrence of a periodic system. Its argument is
+                                 the array `keep` that open_ring() filled (downward), or keep + up_at (upward). If
+                                 up_at is 0, open() is called in place of turns(), before each recurrence
      pass()                      returns the x of the thread whose rows come before this thread's or, with `up`, after
                                  them; without such a thread, a number that nobody uses
      known(), meet()             an element of the system's ring (trid/lu.h); a barrier between threads that write such
                                  elements and threads that read them
-     aside()                     a place in shared or local memory for a number of the thread's row j */
+     aside()                     a place in shared or local memory for one number that belongs to the thread's row j */
 template <class tb_real, int k, int full>
 struct trid_p_batch_in_warp {
     static constexpr int up_at = full ? 0 : TRID_INTERLEAVED_RECURRENCE_LEN; /* 0: registers for one recurrence only */
@@ -114,7 +114,7 @@ struct trid_p_batch_in_threads {
         return from >= 0 && from < (int)blockDim.x ? between[from] : (tb_real)0;
     }
 };
-/* Elements of the shared memory in which threads meet. */
+/* The length, in elements, of the shared memory in which threads meet. */
 template <class tb_real, int systems, int parts>
 static constexpr int trid_p_batch_between_len =
     TRID_RING_PLACE(systems, parts, TRID_P_BATCH_BANKS(tb_real)) / 5 * 6 + TRID_RING_LEN *systems;
@@ -246,7 +246,7 @@ TB_D void trid_p_batch_ring_in_passes(const scope_type &scope, int n, tb_real *k
 {
     tb_real *d = own->d, *keep_up = keep + scope.up_at;
     const int first = scope.first(), middle = n - 2 - first;
-    scope.meet(); /* another thread may have read d from this slot */
+    scope.meet(); /* another thread may still be reading d from this slot */
     TB_UNROLL
     for (int j = 0; j < k; j++) scope.aside(j) = d[j];
     TB_LOOP

@@ -41,8 +41,8 @@ TB_HOST int trid_p_lines_empty(trid_lines lines)
     return lines.n == 0 || lines.systems == 0;
 }
 
-/* Returns whether the sizes of `sides` arrays, `between` elements apart, are safe to calculate with: products of
-   counts, and offsets, are at most 2^56, so scratch is below 2^62 bytes. */
+/* Returns whether sizes are safe to calculate with: products of counts, and offsets, are at most 2^56, so scratch is
+   below 2^62 bytes. `sides` is the number of arrays, and `between` their distance in elements. */
 TB_HOST int trid_p_lines_valid(trid_lines lines, long long sides, long long between)
 {
     const long long most = 1ll << 56, count[4] = {lines.n, lines.systems, lines.groups, sides};

@@ -89,10 +89,10 @@ TB_D trid_p_batch_stretch trid_p_batch_stretch_of(const trid_p_batch_partitions<
 
 /* ---- memory to registers and back -------------------------------------------------------------------------------- */
 
-/* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. A warp
-   whose elements are aligned and all exist requests pieces of 16 bytes. With by_words, an aligned warp that lacks
-   elements does so for the complete pieces; this saves time only if many warps lack rows. All other elements are
-   requested singly. */
+/* Requests the warp's elements of an array. Those of rows `from` .. `to` - 1 exist; the others become `fill`. If
+   the warp's elements are aligned and all exist, it requests pieces of 16 bytes. With by_words, an aligned warp that
+   lacks elements requests those pieces that are complete; this saves time only if many warps lack rows. All other
+   elements are requested singly. */
 template <int words, class tb_real>
 TB_D void trid_p_batch_ask_array(const tb_real *src, int row, int from, int to, int fill, int by_words,
                                  trid_p_batch_word<tb_real> *staged)
@@ -285,9 +285,9 @@ TB_D int trid_p_batch_meet_neighbours(tb_real seen, tb_real *l, tb_real *z)
 /* ---- a block's levels -------------------------------------------------------------------------------------------- */
 
 /* A thread's rows, reduced. lane: a, c, d of its last row, in terms of the unknown above its warp and the last unknown
-   of its warp. warp: a, c, d of the last row of warp w, in terms of l and z; w is trid_warp_lane() % warps. Where the
-   row of `lane` is itself the last of its warp, or the row of `warp` the last of the block, c belongs to the unknown
-   below. */
+   of its warp. warp: a, c, d of the last row of warp w, in terms of l and z; w is trid_warp_lane() % warps. If the
+   row of `lane` is itself the last of its warp, its c belongs to the unknown below; so does the c of `warp` if its row
+   is itself the last of the block. */
 template <class tb_real, int k>
 struct trid_p_batch_reduced {
     tb_real a[k], c[k], d[k], lane[3], warp[3];
