@@ -143,8 +143,8 @@ static double host_continuation(int degree, const double *c, double x)
     return value;
 }
 
-/* Returns the price and its standard error from the sums of the cash flows, and of their squares, over the paths; the
-   cash flows are in units of the strike. */
+/* Returns the price and its standard error, as money, from the sums of the cash flows, and of their squares, over the
+   paths; the cash flows are in units of the strike. */
 static host_result host_finish(const host_option *o, int paths, double sum, double squares)
 {
     double mean = sum / paths, variance = fmax(squares / paths - mean * mean, 0);

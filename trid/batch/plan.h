@@ -269,7 +269,7 @@ TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k>
     own->d[j] = x;
 }
 
-/* Loads the known unknowns. The thread holds up to k rows from `first` on; `valid` rows of the system follow. */
+/* Loads the known unknowns. From `first` on the system has `valid` rows; the thread holds up to k of them. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system, int first, int valid, tb_real *end)
 {
