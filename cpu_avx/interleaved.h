@@ -272,7 +272,7 @@ CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cp
 }
 
 /* Solves a tile of `vectors` vectors. Their c and d stay in registers from row to row. With `fetched`, the arrays come
-   from memory, and later rows are prefetched. `vectors` and `fetched` are literals. */
+   from memory, and later rows are prefetched. `vectors` is a literal, and so is `fetched` if stride is 1. */
 CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, int fetched, ptrdiff_t stride,
                                           const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                           const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)

@@ -25,7 +25,7 @@ struct trid_p_batch_levels {
     tb_real *reduced[4];         /* a, b, c, d of the reduced systems; later d is their x */
     long long row, system;       /* distance between two rows of a reduced system, and between two such systems */
     int *worst;                  /* two numbers for each system: the first bad row found in its chunks before the
-                                    reduced system is solved, and the first found afterwards; or null */
+                                    reduced system is solved, and the first of those found afterwards; or null */
     const int *below;            /* for each system the status of its reduced system */
     unsigned *largest;           /* checked: for each system the bits of the largest |r| and of the largest |A||x| + |d|
                                     (trid_p_batch_worst) */
