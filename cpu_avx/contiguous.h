@@ -369,7 +369,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(int systems, const cpu_avx_p_plan *plan
 }
 
 /* Does the same for whole systems that come from memory, not from cache, in double precision with AVX-512: there a call
-   is faster than inlined code. In all other cases inlined code is faster. */
+   is faster than inlined code. In cache, in single precision and with other sets inlined code is faster. */
 CPU_AVX_CALL void cpu_avx_p_block_back_far(const cpu_avx_p_plan *plan, const cpu_avx_p_tile *behind, long long j,
                                            const cpu_avx_real *slot, cpu_avx_vec *last, cpu_avx_p_prefetch_list *list)
 {
