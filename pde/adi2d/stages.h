@@ -20,7 +20,7 @@ TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, co
 /* The line along x that a lane holds in stage s: points from `from` on, in row `local` of the block. */
 typedef struct {
     const fd_p_step *step;
-    int s, about, american, keeps; /* keeps: whether a second stage needs `kept` of adi2d_p_chip_difference */
+    int s, about, american, keeps; /* keeps: in a first stage, whether a second one will need `kept` */
     int changes;                   /* in a first stage, whether coefficients or given slopes may change in the step */
     int group, groups, whole;      /* the lane's line among those that the block holds at once, their number, and the
                                       first line of the lane's warp */
