@@ -60,8 +60,8 @@ static inline fd_p_chosen adi3d_p_choose(const fd_batch *batch, int asked)
     auto shape = [&](int size, int most, int *pays) {
         adi3d_p_chip chip;
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
-        /* The fewest threads that solve all lines in the fewest rounds. All blocks of a multiprocessor together
-           have at most most_threads threads. */
+        /* The fewest threads that solve all lines in the fewest rounds. Blocks that share a multiprocessor divide
+           most_threads among themselves; a block's number is then rounded up to whole warps. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int resident = most / (bytes + 2048);
