@@ -201,8 +201,8 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, const bs3d_p_plan *plan, int k, i
     trid_copy_commit();
 }
 
-/* Fills the ring in shared memory with zeros, and loads the factors of y where bs3d_p_factors_len says. All threads
-   call it. */
+/* Fills the ring in shared memory with zeros. Loads the factors of y into registers or shared memory, unless threads
+   read them from the tables (see bs3d_p_factors_len). All threads call it. */
 template <int per_lane>
 TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
 {

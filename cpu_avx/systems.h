@@ -10,7 +10,7 @@ typedef struct {
     long long width;            /* systems or partitions in a tile */
     int kind;                   /* the contents of a tile, see below */
     long long n, pitch;         /* elements in a system or partition; from the start of one to that of the next */
-    int per_lane;               /* interleaved systems in each partition of CPU_AVX_P_CUT; otherwise 1 */
+    int per_lane;               /* CPU_AVX_P_CUT: how many interleaved systems lie together in a lane; otherwise 1 */
     int stream;                 /* x is stored past the caches */
     int apart;                  /* interleaved: d is kept in the store, not in x */
     int fetched;                /* interleaved: from memory, so rows are prefetched, and a wide tile is
@@ -83,10 +83,11 @@ enum {
     CPU_AVX_P_STORE_BYTES = 1 << 20, /* the largest store of a tile that holds d as well, to fit the second-level cache;
                                         with rows of 128 bytes it may be larger */
     CPU_AVX_P_ALONE_BYTES = 1 << 25, /* the largest store of a tile if d lies in x, with the same exception */
-    CPU_AVX_P_APART_BYTES = 1 << 24, /* interleaved: the largest store with d. A larger one would come from memory, so d
-                                        lies in x instead and is read again */
+    CPU_AVX_P_APART_BYTES = 1 << 24, /* interleaved: the bound on a store with d that exceeds CPU_AVX_P_STORE_BYTES. A
+                                        larger one would come from memory, so d lies in x instead and is read again */
     CPU_AVX_P_SMALL_TILE = 1 << 17,  /* interleaved, with distinct matrices, in cache: a tile of whole rows is divided
-                                        only if it has at most this many bytes of each array */
+                                        into tiles that are solved in registers only if it has at most this many bytes
+                                        of each array */
     CPU_AVX_P_FAR_BYTES = 1 << 20,   /* an array of this size or more counts as one in memory, not in cache. The size is
                                         twice this in double precision if the matrices are distinct and each tile holds
                                         only parts of rows */
@@ -303,8 +304,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 /* Returns the number of elements of a thread's store, enough for any set. Without vectors, each row of each system in
    flight takes one element. In a tile of contiguous systems each row of each system takes two, and the number of rows
    is rounded up to whole cache lines. In a tile of interleaved systems each row of each system takes one or two, and
-   there are two more rows. In a tile of gathered systems each row of each system takes two, with one element to
-   spare for each system. */
+   there are two more rows. In a tile of systems that are neither contiguous nor interleaved each row of each
+   system takes two, with one element to spare for each system. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;

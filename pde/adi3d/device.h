@@ -43,7 +43,7 @@ typedef struct FD_P_ALIGN {
 struct adi3d_p_device : fd_p_grid {
     fd_problem problem;
     adi3d_p_found *march;
-    fd_values *values;      /* for each time at each spot, as in a batch */
+    fd_values *values;      /* for each time, one for each spot, in the order of `values` of fd_batch */
     tb_real *factors[3];    /* for the independent axes, otherwise null: adi3d_p_device_factor */
     int fresh;              /* whether the stage must compute factors, since those in memory do not fit it */
     adi3d_p_plane *planes;  /* for solves along z within the sweeps: each plane's factors */

@@ -3,10 +3,10 @@
    MIT licence, see LICENSE. */
 
 /* Where all lines along z share one matrix, and the matrices along y do not depend on z, the two solves commute. Then
-   the upward sweep, which solves along x, also eliminates its solutions forward along z, plane by plane, and the
-   downward sweep, which solves along y, first substitutes back along z in each plane: see docs/adi3d.md. z is cut into
-   partitions, each eliminated independently. With x[k] the unknowns of a line along z, and l, h, r, q and s the factors
-   of plane k,
+   the upward sweep, which solves along x, also runs the forward elimination along z on its solutions, plane by plane,
+   and the downward sweep, which solves along y, first substitutes back along z in each plane: see docs/adi3d.md. z is
+   cut into partitions, each eliminated independently. With x[k] the unknowns of a line along z, and l, h, r, q and s
+   the factors of plane k,
        y[k] = d[k] - l y[k-1],   x[k] = r y[k] - q x[k+1] - s x[last of the partition before],
    and the partition's first unknown is the sum of h y, minus a multiple of the previous partition's last unknown
    and a multiple of this one's. So the last unknowns of all partitions satisfy a tridiagonal system. */

@@ -92,7 +92,8 @@ struct adi3d_p_x_shape {
     };
 };
 
-/* Copy `count` points of a line in shared memory, from point i on: from the line into v, and from v into the line. */
+/* adi3d_p_x_load copies `count` points of a line in shared memory, from point i on, into v; adi3d_p_x_keep copies them
+   from v back into the line. */
 template <class shape, int count>
 TB_D void adi3d_p_x_load(const tb_real *line, int i, tb_real *v)
 {
@@ -658,9 +659,9 @@ TB_D void adi3d_p_x_both(const adi3d_p_device &h, const fd_p_step &step, const a
 
 /* Computes right-hand sides and solves the systems along x in a step without changes (step.changes). A block takes some
    lines of a plane, and marches along z with planes in shared memory, the next ones prefetched. Kind 0 is the first
-   or only stage. F without its source is linear, so a second stage takes derivatives of sums of u and z only. Its ring
-   holds u + z in place of u. In place of z it holds u - z in kind 1 (the stage is about z), and the argument of
-   F_1 + F_2 + F_3 in kind 2. */
+   or only stage. F without its source is linear, so a second stage takes derivatives only of combinations of u and z,
+   not of each. Its ring holds u + z in place of u. In place of z it holds u - z in kind 1 (the stage is about z), and
+   the argument of F_1 + F_2 + F_3 in kind 2. */
 template <class shape>
 TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident)
     adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ fd_p_step step)

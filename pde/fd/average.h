@@ -39,10 +39,10 @@ typedef struct {
 } fd_p_box;
 
 /* Averages over one dimension. A piece is accepted if Lobatto's rule with five nodes agrees with the same rule on the
-   two halves; otherwise it is halved, up to `levels` times. With a kink at certain points the two agree by accident, so
-   the test also bounds the divided differences of the first nine and of the last nine of the 11 nodes. The ends of a
-   piece are nodes, so that no jump beside an end goes unseen. Pieces are visited from left to right; `index` counts
-   pieces of size 2^-level. VALUE is the average over the lower dimensions, or the function itself. */
+   two halves; otherwise it is halved, up to `levels` times. With a kink at certain points the two results agree by
+   accident, so the test also bounds the divided differences of the first nine and of the last nine of the 11 nodes. The
+   ends of a piece are nodes, so that no jump beside an end goes unseen. Pieces are visited from left to right; `index`
+   counts pieces of size 2^-level. VALUE is the average over the lower dimensions, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
     TB_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                              \
     {                                                                                                                  \
@@ -101,10 +101,10 @@ FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
             function is evaluated at low
    Leaves   *found, unless null: whether some piece failed the test, as with a kink, a jump or a sharp bend
    Returns  the average; NaN if dims is out of range
-   Cost     11 calls along a dimension where the function is smooth; along one that meets a kink up to about
-            40 + 11 log2(1/tolerance), and for a jump 22 log2(1/tolerance); in several dimensions at most the product.
-            With a kink, a tolerance of 1e-9 in one dimension takes hundreds of calls, 1e-6 in two dimensions about ten
-            thousand. In three, take 1e-3 and 4 levels, as fd_final_as does
+   Cost     11 calls along a dimension where the function is smooth; along one that meets a kink, up to
+            about 40 + 11 log2(1/tolerance); along one that meets a jump, 22 log2(1/tolerance); in several dimensions
+            at most the product. With a kink, a tolerance of 1e-9 in one dimension takes hundreds of calls, 1e-6 in two
+            dimensions about ten thousand. In three, take 1e-3 and 4 levels, as fd_final_as does
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. What happens
             between neighbouring nodes is missed, for example a jump up and down again; nodes are at most a sixth of
             the box apart */

@@ -11,8 +11,8 @@
    If both couplings of a link are at most a unit roundoff, they are dropped, and z is known. Otherwise, if a system has
    `of_links` partitions or fewer, each warp of the block solves all links of the system. In both cases the block still
    holds its rows in registers and solves for their unknowns, so a, b, c, d are read once. In any other case, and if l
-   or z is not finite, the partition is left over. The links of systems with more partitions are then solved as systems
-   in the same way. A last launch reads the left-over partitions again. Kernels that have nothing to do return at once.
+   or z is not finite, the partition is left over. The links of systems with more than `of_links` partitions are then
+   solved as systems in the same way. A last launch reads left-over partitions again. Kernels with no work end at once.
 
    A block works on three partitions at a time: one whose two rows are published and which waits for its neighbours, one
    in registers that is being reduced, and one on its way to shared memory. By the time the block looks, most of what it
@@ -22,7 +22,7 @@
    time, is left over. The last launch, of the same kernel, finds everything published and computes what the first one
    would have computed, so x is the same.
 
-   The value of a number shows whether it has come: until then all its bits are set, as in no published number. */
+   A number's value shows whether it has come: all bits are set until then, but never in a published number. */
 template <class tb_real>
 struct trid_p_batch_partitions {
     enum {

@@ -64,7 +64,7 @@ TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_bat
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
         tb_real sum[2] = {0, 0};
-        if (one_matrix) __syncthreads(); /* the weights are complete, and the sums between parts have been read */
+        if (one_matrix) __syncthreads(); /* the weights are complete, and the sums in `between` have been read */
         if (p.in_batch) {
             const long long at = one_matrix ? 0 : trid_p_batch_matrix_at(plan, from, p, 0);
             const tb_real *u = one_matrix ? kept : from.a + at, *v = one_matrix ? kept + 1 : from.b + at,
@@ -165,7 +165,7 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
    Returns  as trid_batch_interface_reduce. The status of a system is not written: only the matrix can fail
    Cost     these rows of d, u and v are read once, except that with SHARED each system reads those of u and v again
             (interleaved, n <= 1024: a block reads u and v once, whole); 2 numbers a system are written
-   Error    sums of up to n/8 products, or 32 if that is more (contiguous systems: n/32, or 4), are added to one
+   Error    partial sums of up to max(n/8, 32) products each (contiguous systems: max(n/32, 4)) are added to one
             another. All rounding errors together are a few roundoffs of the sum of |u| |d|. This is stable if the
             matrix is diagonally dominant */
 template <int unused = 0>
