@@ -3,10 +3,12 @@
 
        cpu_residual [--csv FILE]
 
-   Prints the largest residual, |Ax - d| over |A||x| + |d|, in roundoffs, of 20000 random systems for each number K of
-   rows a lane. The instruction sets of the processor take turns. The couplings of a row are divided between a and c at
-   random, so that rows differ as much as they can. Beside it stand the header's bound and the largest residual of
-   cpu_avx_thomas. The file includes itself for each precision. */
+   Prints the largest residual, |Ax - d| over |A||x| + |d|, in roundoffs, of 20000 random systems for each number K
+   of rows a lane; from K = 2048 on, of 1000 systems. The instruction sets of the processor take turns. The couplings
+   of a row are divided between a and c at random, so that rows differ as much as they can; every other long system
+   has equal rows instead, whose roundings add up; its dominance exceeds 1 by up to a fifth more, at random. Beside
+   it stand the header's bound and the largest residual of cpu_avx_thomas. The file includes itself for each
+   precision. */
 #ifndef REAL
 #include "../cpu_avx.h"
 #include "orders.h"
@@ -15,7 +17,7 @@
 
 #include <float.h>
 
-enum { SYSTEMS = 20000, MOST_LANES = 16, MOST_ROWS_A_LANE = 16, SEED = 20251123 };
+enum { SYSTEMS = 20000, LONG = 2048, LONG_SYSTEMS = 1000, MOST_LANES = 32, MOST_ROWS_A_LANE = 8192, SEED = 20251123 };
 
 #define REAL float
 #define F(stem) stem##_f32
@@ -33,11 +35,11 @@ enum { SYSTEMS = 20000, MOST_LANES = 16, MOST_ROWS_A_LANE = 16, SEED = 20251123 
 int main(int argc, char **argv)
 {
     static const double excess[] = {1e-1, 1e-2, 1e-3, 1e-5, 1e-7};
-    static const int rows_a_lane[] = {1, 2, 4, 8, MOST_ROWS_A_LANE};
+    static const int rows_a_lane[] = {1, 2, 4, 8, 16, LONG, MOST_ROWS_A_LANE};
     orders_begin(argc, argv, "cpu_residual", "largest residuals, roundoffs");
     orders_line("precision,excess,K,hybrid,bound,thomas\n");
     for (int i = 0; i < 5; i++)
-        for (int k = 0; k < 5; k++) { /* in single precision rounding would hide the least excess */
+        for (int k = 0; k < 7; k++) { /* in single precision rounding would hide the least excess */
             if (excess[i] > 1e-6) measure_f32(excess[i], rows_a_lane[k]);
             measure_f64(excess[i], rows_a_lane[k]);
         }
@@ -53,17 +55,18 @@ static void F(measure)(double excess, int K)
     enum { MOST_ROWS = MOST_LANES * MOST_ROWS_A_LANE };
     static REAL a[MOST_ROWS], b[MOST_ROWS], c[MOST_ROWS], d[MOST_ROWS], x[MOST_ROWS];
     case_random random = {SEED};
-    const double strength = pow(K, 2.5) * excess;
     double hybrid = 0, thomas = 0;
-    for (int system = 0; system < SYSTEMS; system++) {
+    for (int system = 0; system < (K < LONG ? SYSTEMS : LONG_SYSTEMS); system++) {
+        const int equal = K >= LONG && system / CPU_AVX_ISAS % 2;
         int isa = system % CPU_AVX_ISAS;
         while (!cpu_avx_has(isa)) isa = (isa + 1) % CPU_AVX_ISAS;
         const int W = F(cpu_avx_width)(isa), lanes = K < 2 * W ? W : 2 * W; /* from 2W rows a lane on, halved */
         const int n = lanes * K;
+        const double more = equal ? 1 + case_between(&random, 0, 0.2) : 1;
         for (int j = 0; j < n; j++) {
-            const double share = case_between(&random, 0, 1);
-            a[j] = (REAL)-share, c[j] = (REAL)(share - 1), d[j] = (REAL)case_between(&random, -1, 1);
-            b[j] = (REAL)((1 + excess) * ((j > 0 ? share : 0) + (j < n - 1 ? 1 - share : 0)) + 2 * ROUNDOFF);
+            const double share = equal ? 0.5 : case_between(&random, 0, 1);
+            a[j] = (REAL)-share, c[j] = (REAL)(share - 1), d[j] = (REAL)(equal ? 1 : case_between(&random, -1, 1));
+            b[j] = (REAL)((1 + more * excess) * ((j > 0 ? share : 0) + (j < n - 1 ? 1 - share : 0)) + 2 * ROUNDOFF);
         }
         const cpu_avx_lines lines = cpu_avx_lines_contiguous(n, 1);
         void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, 1) + F(cpu_avx_hybrid_bytes)(&lines, 1));
@@ -74,8 +77,8 @@ static void F(measure)(double excess, int K)
         free(work);
     }
     char row[120];
-    snprintf(row, sizeof row, "f%d,%g,%d,%.3g,%.3g,%.1f\n", 8 * (int)sizeof(REAL), excess, K, hybrid, 8 + 1 / strength,
-             thomas);
+    snprintf(row, sizeof row, "f%d,%g,%d,%.3g,%.3g,%.1f\n", 8 * (int)sizeof(REAL), excess, K, hybrid,
+             F(hybrid_bound)(K, excess), thomas);
     orders_line(row);
 }
 #endif

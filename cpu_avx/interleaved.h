@@ -273,15 +273,15 @@ CPU_AVX_INLINE void cpu_avx_p_pass(int one, const cpu_avx_p_plan *plan, const cp
 
 /* Solves a tile of `vectors` vectors. Their c and d stay in registers from row to row. With `fetched`, the arrays come
    from memory, and later rows are prefetched. `vectors` is a literal, and so is `fetched` if stride is 1. */
-CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, int fetched, ptrdiff_t stride,
-                                          const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                          const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_tile_of_few(int one, int vectors, int fetched, ptrdiff_t stride,
+                                                 const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                 const cpu_avx_p_tile *tile, cpu_avx_real *store)
 {
     enum { lanes = cpu_avx_lanes, line = CPU_AVX_P_CACHE_LINE };
     const cpu_avx_p_rows rows = cpu_avx_p_rows_of(one, stride, plan, batch, tile, 0, store);
     const int last = tile->valid - (vectors - 1) * lanes, x_too = stride == 1 && rows.arrays.x != rows.arrays.d;
     const ptrdiff_t ahead = stride == 1 ? CPU_AVX_P_AHEAD_BYTES / CPU_AVX_SIZE / lanes : 2;
-    cpu_avx_vec c[4], d[4], good = *sound;
+    cpu_avx_vec c[4], d[4], sound = cpu_avx_set(0);
     CPU_AVX_P_UNROLL
     for (int v = 0; v < vectors; v++) {
         c[v] = d[v] = cpu_avx_set(0);
@@ -294,7 +294,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, int fetched, ptr
             cpu_avx_p_prefetch(&rows.arrays, soon + at, 0, 0, x_too);
         CPU_AVX_P_UNROLL
         for (int v = 0; v < vectors; v++)
-            cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &good);
+            cpu_avx_p_row_forward(one, &row, v * lanes, stride, v < vectors - 1 ? lanes : last, &c[v], &d[v], &sound);
     }
     CPU_AVX_P_UNROLL
     for (int v = 0; v < vectors; v++) {
@@ -308,7 +308,7 @@ CPU_AVX_INLINE void cpu_avx_p_tile_of_few(int one, int vectors, int fetched, ptr
         for (int v = 0; v < vectors; v++)
             cpu_avx_p_row_back(one, &rows, &row, v * lanes, v < vectors - 1 ? lanes : last, &d[v]);
     }
-    *sound = good;
+    return sound;
 }
 
 /* Solves vectors*lanes interleaved systems with the matrix whose factors cpu_avx_factor left in f. Row j lies at
@@ -322,8 +322,7 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve(long long n, const cpu_avx_real *f
     const cpu_avx_p_plan plan = cpu_avx_p_plan_of(n, step);
     const cpu_avx_p_batch batch = {0, 0, 0, x, f, x, 0};
     const cpu_avx_p_tile tile = {0, 0, 0, 0, vectors * cpu_avx_lanes};
-    cpu_avx_vec sound = cpu_avx_set(0);
-    cpu_avx_p_tile_of_few(1, vectors, 0, 1, &plan, &batch, &tile, x, &sound);
+    cpu_avx_p_tile_of_few(1, vectors, 0, 1, &plan, &batch, &tile, x);
 }
 
 /* Solves `systems` interleaved systems, fewer than `lanes`, in the same way.
@@ -334,8 +333,7 @@ CPU_AVX_INLINE void cpu_avx_interleaved_solve_part(long long n, const cpu_avx_re
     const cpu_avx_p_plan plan = cpu_avx_p_plan_of(n, step);
     const cpu_avx_p_batch batch = {0, 0, 0, x, f, x, 0};
     const cpu_avx_p_tile tile = {0, 0, 0, 0, systems};
-    cpu_avx_vec sound = cpu_avx_set(0);
-    cpu_avx_p_tile_of_few(1, 1, 0, 1, &plan, &batch, &tile, x, &sound);
+    cpu_avx_p_tile_of_few(1, 1, 0, 1, &plan, &batch, &tile, x);
 }
 
 /* Returns the first system with a bad pivot in a tile that has one. Eliminates the tile again, a vector at a time,
@@ -359,28 +357,20 @@ CPU_AVX_CALL long long cpu_avx_p_interleaved_worst(const cpu_avx_p_plan *plan, c
 
 /* Solves a tile of up to four vectors. Rows from memory are prefetched only where this is faster: if d is kept in the
    store (tiles of at most two vectors), or if the tile is one vector of a whole cache line. */
-CPU_AVX_INLINE void cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
-                                         const cpu_avx_p_tile *tile, cpu_avx_real *store, cpu_avx_vec *sound)
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_tile_solve(int one, const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                const cpu_avx_p_tile *tile, cpu_avx_real *store)
 {
     enum { lanes = cpu_avx_lanes, line = CPU_AVX_P_CACHE_LINE };
     const ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
     const int vectors = (tile->valid + lanes - 1) / lanes, pays = plan->apart || (lanes == line && vectors == 1);
     const int fetched = plan->fetched && !one && pays && stride <= line;
-    if (stride != 1) {
-        cpu_avx_p_tile_of_few(one, 1, fetched, stride, plan, batch, tile, store, sound);
-    } else if (vectors == 1 && fetched) {
-        cpu_avx_p_tile_of_few(one, 1, 1, 1, plan, batch, tile, store, sound);
-    } else if (vectors == 1) {
-        cpu_avx_p_tile_of_few(one, 1, 0, 1, plan, batch, tile, store, sound);
-    } else if (vectors == 2 && fetched) {
-        cpu_avx_p_tile_of_few(one, 2, 1, 1, plan, batch, tile, store, sound);
-    } else if (vectors == 2) {
-        cpu_avx_p_tile_of_few(one, 2, 0, 1, plan, batch, tile, store, sound);
-    } else if (vectors == 3) {
-        cpu_avx_p_tile_of_few(one, 3, 0, 1, plan, batch, tile, store, sound);
-    } else {
-        cpu_avx_p_tile_of_few(one, 4, 0, 1, plan, batch, tile, store, sound);
-    }
+    if (stride != 1) return cpu_avx_p_tile_of_few(one, 1, fetched, stride, plan, batch, tile, store);
+    if (vectors == 1 && fetched) return cpu_avx_p_tile_of_few(one, 1, 1, 1, plan, batch, tile, store);
+    if (vectors == 1) return cpu_avx_p_tile_of_few(one, 1, 0, 1, plan, batch, tile, store);
+    if (vectors == 2 && fetched) return cpu_avx_p_tile_of_few(one, 2, 1, 1, plan, batch, tile, store);
+    if (vectors == 2) return cpu_avx_p_tile_of_few(one, 2, 0, 1, plan, batch, tile, store);
+    if (vectors == 3) return cpu_avx_p_tile_of_few(one, 3, 0, 1, plan, batch, tile, store);
+    return cpu_avx_p_tile_of_few(one, 4, 0, 1, plan, batch, tile, store);
 }
 
 /* Solves tiles `from` .. `to` - 1. Returns the first system with a bad pivot, or LLONG_MAX. If the arrays come from
@@ -399,7 +389,7 @@ CPU_AVX_INLINE long long cpu_avx_p_tiles_of(int one, const cpu_avx_p_plan *plan,
         const int few = ahead.valid <= 4 * cpu_avx_lanes && !plan->stream;
         ahead.next = cpu_avx_p_tile_at(plan, t + 1, from, to).offset;
         if (few && !behind.valid) {
-            cpu_avx_p_tile_solve(one, plan, batch, &ahead, store, &sound);
+            sound = cpu_avx_p_tile_solve(one, plan, batch, &ahead, store);
         } else {
             if (few || (behind.valid && (!plan->fetched || behind.valid != ahead.valid))) ahead = none;
             cpu_avx_p_pass(one, plan, batch, &behind, &ahead, reverse, store, &sound);

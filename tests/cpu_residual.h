@@ -16,3 +16,10 @@ static double F(residual_of)(int n, const REAL *a, const REAL *b, const REAL *c,
     }
     return (double)(residual / size) / ROUNDOFF;
 }
+
+/* Returns the residual that the contract of cpu_avx_hybrid allows, in roundoffs, if a lane holds K rows and the
+   dominance is 1 + excess. */
+static double F(hybrid_bound)(int K, double excess)
+{
+    return 8 + 1 / (pow(K, 2.5) * excess) + (K < 2048 ? 0 : 0.05 / sqrt(excess));
+}

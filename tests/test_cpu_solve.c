@@ -951,18 +951,44 @@ static void F(test_residuals)(void)
         const double weak = F(dominance_of)(n, a, b, c) - 1;
         for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
             const int W = F(cpu_avx_width)(isa), K = n >= 2 * W * W ? (n - 1) / (2 * W) + 1 : (n - 1) / W + 1;
-            const double strength = pow(K, 2.5) * weak;
             const cpu_avx_lines lines = cpu_avx_lines_contiguous(n, 1);
             void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, 1) + F(cpu_avx_hybrid_bytes)(&lines, 1));
             CHECK(F(cpu_avx_thomas)(isa, &lines, a, b, c, d, x[0], work, 1) == 0, "thomas, n = %d", n);
             CHECK(F(cpu_avx_hybrid)(isa, &lines, a, b, c, d, x[1], work, 1) == 0, "hybrid, n = %d", n);
             check_near(F(residual_of)(n, a, b, c, d, x[0]), 0, 6, "%s: residual of thomas, n = %d, dominance 1 + %g",
                        cpu_avx_name(isa), n, weak);
-            check_near(F(residual_of)(n, a, b, c, d, x[1]), 0, 8 + 1 / strength,
+            check_near(F(residual_of)(n, a, b, c, d, x[1]), 0, F(hybrid_bound)(K, weak),
                        "%s: residual of hybrid, n = %d, dominance 1 + %g", cpu_avx_name(isa), n, weak);
             free(work);
         }
     }
+}
+
+/* Checks the same promise of cpu_avx_hybrid for lanes of 2048 rows and more, in which roundings add up: systems with
+   equal rows, and with couplings shared out at random. */
+static void F(test_long_residuals)(void)
+{
+    enum { N = 65536 };
+    case_random random = {SEED + 17};
+    REAL *a = (REAL *)malloc(5 * (size_t)N * sizeof(REAL)), *b = a + N, *c = b + N, *d = c + N, *x = d + N;
+    const cpu_avx_lines lines = cpu_avx_lines_contiguous(N, 1);
+    void *work = malloc(F(cpu_avx_hybrid_bytes)(&lines, 1));
+    for (int i = 0; i < 12; i++) {
+        const double excess = pow(10, -4 - i / 4) * case_between(&random, 1, 10);
+        for (int j = 0; j < N; j++) {
+            const double share = i % 2 ? case_between(&random, 0, 1) : 0.5;
+            a[j] = (REAL)-share, c[j] = (REAL)(share - 1), b[j] = (REAL)(1 + excess + 2 * ROUNDOFF);
+            d[j] = (REAL)(i % 2 ? case_between(&random, -1, 1) : 1);
+        }
+        const double weak = F(dominance_of)(N, a, b, c) - 1;
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+            const int lanes = 2 * F(cpu_avx_width)(isa);
+            CHECK(F(cpu_avx_hybrid)(isa, &lines, a, b, c, d, x, work, 1) == 0, "hybrid, %d rows", N);
+            check_near(F(residual_of)(N, a, b, c, d, x), 0, F(hybrid_bound)(N / lanes, weak),
+                       "%s: residual of hybrid, %d rows, dominance 1 + %g", cpu_avx_name(isa), N, weak);
+        }
+    }
+    free(work), free(a);
 }
 
 /* Tests rows, systems and tiles that are further apart than 32 bits can count, in arrays most of whose pages nobody
@@ -1031,5 +1057,6 @@ static void F(test_all)(void)
     F(test_reference)();
     F(test_weak_sections)();
     F(test_residuals)();
+    F(test_long_residuals)();
 }
 #endif
